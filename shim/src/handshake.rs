@@ -1,0 +1,258 @@
+//! What shim and gate say to each other: two messages one way, one the other.
+//!
+//! A `SOCK_SEQPACKET` pair keeps message boundaries and carries the listener by SCM_RIGHTS. Every
+//! message begins with the version of this contract; one that does not is refused.
+
+use std::fmt;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
+
+/// Version of the messages below, in the first byte of each.
+const VERSION: u8 = 1;
+const LISTENING: u8 = b'L';
+const FAILED: u8 = b'F';
+const GO: u8 = b'G';
+
+/// What the shim was doing when it failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// Setting no_new_privs.
+    NoNewPrivs,
+    /// Compiling the filter.
+    Compile,
+    /// Installing the filter.
+    Install,
+    /// Executing CMD.
+    Exec,
+}
+
+/// What the shim tells the gate.
+#[derive(Debug)]
+pub enum Report {
+    /// The filter is installed; here is its listener.
+    Listening(OwnedFd),
+    /// The named step failed and the shim is about to exit.
+    Failed {
+        /// The step.
+        stage: Stage,
+        /// What the kernel answered.
+        errno: Errno,
+    },
+    /// The shim's end is closed: it has exec'd CMD, or it died.
+    Closed,
+}
+
+impl fmt::Display for Stage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NoNewPrivs => "setting no_new_privs",
+            Self::Compile => "compiling the seccomp filter",
+            Self::Install => "installing the seccomp filter",
+            Self::Exec => "executing the command",
+        })
+    }
+}
+
+impl Stage {
+    const ALL: [Self; 4] = [Self::NoNewPrivs, Self::Compile, Self::Install, Self::Exec];
+
+    const fn code(self) -> u8 {
+        match self {
+            Self::NoNewPrivs => 1,
+            Self::Compile => 2,
+            Self::Install => 3,
+            Self::Exec => 4,
+        }
+    }
+
+    fn from_code(code: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|stage| stage.code() == code)
+    }
+}
+
+/// Shim: hands the listener over. The caller drops its copy afterwards.
+///
+/// # Errors
+/// What sendmsg(2) answers; the gate is gone then.
+pub fn send_listener(socket: impl AsFd, listener: &OwnedFd) -> io::Result<()> {
+    let fds = [listener.as_raw_fd()];
+    send(
+        socket,
+        &[VERSION, LISTENING],
+        &[ControlMessage::ScmRights(&fds)],
+    )
+}
+
+/// Shim: says which step failed and why.
+///
+/// # Errors
+/// What sendmsg(2) answers; the gate is gone then.
+pub fn send_failure(socket: impl AsFd, stage: Stage, errno: Errno) -> io::Result<()> {
+    let mut message = vec![VERSION, FAILED, stage.code()];
+    message.extend((errno as i32).to_le_bytes());
+    send(socket, &message, &[])
+}
+
+/// Gate: lets the shim exec CMD.
+///
+/// # Errors
+/// What sendmsg(2) answers; the shim is gone then.
+pub fn send_go(socket: impl AsFd) -> io::Result<()> {
+    send(socket, &[VERSION, GO], &[])
+}
+
+/// Shim: waits for the go-ahead.
+///
+/// # Errors
+/// `UnexpectedEof` if the gate closed its end instead: CMD must not run then.
+pub fn await_go(socket: impl AsFd) -> io::Result<()> {
+    let mut buffer = [0; 8];
+    match receive(socket, &mut buffer)? {
+        (message, _) if message == [VERSION, GO] => Ok(()),
+        ([], _) => Err(io::ErrorKind::UnexpectedEof.into()),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+/// Gate: takes the shim's next report. Blocks; poll first where a time-out is wanted.
+///
+/// # Errors
+/// What recvmsg(2) answers, or `InvalidData` for a message that is not of this contract.
+pub fn receive_report(socket: impl AsFd) -> io::Result<Report> {
+    let mut buffer = [0; 8];
+    let (message, fd) = receive(socket, &mut buffer)?;
+    match (message, fd) {
+        ([], None) => Ok(Report::Closed),
+        ([VERSION, LISTENING], Some(listener)) => Ok(Report::Listening(listener)),
+        ([VERSION, FAILED, stage, a, b, c, d], None) => {
+            let errno = Errno::from_raw(i32::from_le_bytes([*a, *b, *c, *d]));
+            let stage = Stage::from_code(*stage).ok_or(io::ErrorKind::InvalidData)?;
+            Ok(Report::Failed { stage, errno })
+        }
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+fn send(socket: impl AsFd, message: &[u8], control: &[ControlMessage<'_>]) -> io::Result<()> {
+    let iov = [IoSlice::new(message)];
+    // NOSIGNAL: a peer that died is an error to report, not a SIGPIPE.
+    sendmsg::<()>(
+        socket.as_fd().as_raw_fd(),
+        &iov,
+        control,
+        MsgFlags::MSG_NOSIGNAL,
+        None,
+    )?;
+    Ok(())
+}
+
+fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(&[u8], Option<OwnedFd>)> {
+    let mut control = cmsg_space!([std::os::fd::RawFd; 1]);
+    let (len, fd) = {
+        let mut iov = [IoSliceMut::new(buffer)];
+        let flags = MsgFlags::MSG_CMSG_CLOEXEC;
+        let raw = socket.as_fd().as_raw_fd();
+        let message = loop {
+            match recvmsg::<()>(raw, &mut iov, Some(&mut control), flags) {
+                Err(Errno::EINTR) => {}
+                other => break other?,
+            }
+        };
+        let mut fd = None;
+        for item in message.cmsgs()? {
+            if let ControlMessageOwned::ScmRights(fds) = item {
+                for raw in fds {
+                    fd = Some(adopt(raw));
+                }
+            }
+        }
+        (message.bytes, fd)
+    };
+    let received: &[u8] = buffer;
+    Ok((received.get(..len).unwrap_or_default(), fd))
+}
+
+#[expect(unsafe_code, reason = "SCM_RIGHTS hands descriptors over as numbers")]
+fn adopt(raw: std::os::fd::RawFd) -> OwnedFd {
+    // SAFETY: recvmsg(2) has just installed this descriptor for the message being read, and each
+    // number of the control message is adopted once, here.
+    unsafe { OwnedFd::from_raw_fd(raw) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
+
+    fn pair() -> (OwnedFd, OwnedFd) {
+        socketpair(
+            AddressFamily::Unix,
+            SockType::SeqPacket,
+            None,
+            SockFlag::SOCK_CLOEXEC,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn a_listener_crosses_with_its_report() {
+        let (gate, shim) = pair();
+        let sent = std::fs::File::open("/dev/null").unwrap();
+        send_listener(&shim, &sent.into()).unwrap();
+        assert!(matches!(
+            receive_report(&gate).unwrap(),
+            Report::Listening(_)
+        ));
+    }
+
+    #[test]
+    fn a_failure_keeps_stage_and_errno() {
+        let (gate, shim) = pair();
+        for stage in Stage::ALL {
+            send_failure(&shim, stage, Errno::EBUSY).unwrap();
+            let Report::Failed { stage: seen, errno } = receive_report(&gate).unwrap() else {
+                panic!("not a failure");
+            };
+            assert_eq!((seen, errno), (stage, Errno::EBUSY));
+        }
+    }
+
+    #[test]
+    fn a_closed_peer_is_an_end_for_both_sides() {
+        let (gate, shim) = pair();
+        drop(shim);
+        assert!(matches!(receive_report(&gate).unwrap(), Report::Closed));
+        let (gate, shim) = pair();
+        drop(gate);
+        assert_eq!(
+            await_go(&shim).unwrap_err().kind(),
+            io::ErrorKind::UnexpectedEof
+        );
+    }
+
+    #[test]
+    fn a_message_of_another_version_is_refused() {
+        let (gate, shim) = pair();
+        send(&shim, &[VERSION + 1, LISTENING], &[]).unwrap();
+        assert_eq!(
+            receive_report(&gate).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+        send(&gate, &[VERSION + 1, GO], &[]).unwrap();
+        assert_eq!(
+            await_go(&shim).unwrap_err().kind(),
+            io::ErrorKind::InvalidData
+        );
+    }
+
+    #[test]
+    fn a_go_ahead_is_understood() {
+        let (gate, shim) = pair();
+        send_go(&gate).unwrap();
+        await_go(&shim).unwrap();
+    }
+}

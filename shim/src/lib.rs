@@ -1,0 +1,25 @@
+//! The supervised side of a session's start: install the filter, hand the listener over, exec.
+//!
+//! Two programs share this crate. The supervisor re-executes itself as the shim before the filter
+//! exists, so nobody forks by hand; the static `execward-shim` binary is the same function for
+//! images that do not carry the supervisor.
+//!
+//! The order below is the contract, and each step can fail only towards "CMD does not run":
+//!
+//! ```text
+//! shim                                   gate
+//!  │ no_new_privs                          │
+//!  │ seccomp(NEW_LISTENER)                 │
+//!  │ ── Report::Listening + listener ────► │  the listener now lives in the gate alone
+//!  │    (own copy closed)                  │  threads, log, session.start
+//!  │ ◄───────────────────────── go-ahead ─ │
+//!  │ execvp(CMD) ─────────────────────────►│  the first notification
+//! ```
+
+pub mod abi;
+pub mod filter;
+pub mod handshake;
+mod install;
+mod start;
+
+pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, main};

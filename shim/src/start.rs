@@ -1,0 +1,119 @@
+//! The shim's one act, top to bottom.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{FromRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode};
+
+use nix::errno::Errno;
+use nix::fcntl::{F_GETFD, F_SETFD, FdFlag, fcntl};
+
+use crate::handshake::{self, Stage};
+use crate::{filter, install};
+
+/// Exit status when the shim itself failed: CMD never ran.
+pub const OWN_FAILURE: u8 = 125;
+/// Exit status when CMD was found and could not be executed, or was refused.
+pub const CANNOT_EXEC: u8 = 126;
+/// Exit status when CMD was not found.
+pub const NOT_FOUND: u8 = 127;
+
+/// Runs the shim with the arguments `SOCKET CMD [ARG]...` and returns only if CMD does not run.
+///
+/// `SOCKET` is the number of an inherited end of a `SOCK_SEQPACKET` pair. Nothing is printed: the
+/// gate learns of every failure over the socket, and says it to whoever is to know.
+pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let Some((socket, command)) = parse(arguments) else {
+        return ExitCode::from(OWN_FAILURE);
+    };
+    match become_command(&socket, command) {
+        Ok(never) => match never {},
+        Err(failure) => {
+            // A gate that is gone cannot be told, and its listener is gone with it.
+            drop(handshake::send_failure(
+                &socket,
+                failure.stage,
+                failure.errno,
+            ));
+            failure.exit_code()
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Failure {
+    stage: Stage,
+    errno: Errno,
+}
+
+impl Failure {
+    fn at(stage: Stage) -> impl FnOnce(io::Error) -> Self {
+        move |error| Self {
+            stage,
+            errno: error
+                .raw_os_error()
+                .map_or(Errno::UnknownErrno, Errno::from_raw),
+        }
+    }
+
+    fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match (self.stage, self.errno) {
+            (Stage::Exec, Errno::ENOENT | Errno::ENOTDIR) => NOT_FOUND,
+            (Stage::Exec, _) => CANNOT_EXEC,
+            (Stage::NoNewPrivs | Stage::Compile | Stage::Install, _) => OWN_FAILURE,
+        })
+    }
+}
+
+/// A type without values: [`become_command`] does not return when it succeeds.
+enum Never {}
+
+fn become_command(socket: &OwnedFd, mut command: Command) -> Result<Never, Failure> {
+    nix::sys::prctl::set_no_new_privs().map_err(|errno| Failure {
+        stage: Stage::NoNewPrivs,
+        errno,
+    })?;
+    let program = filter::program().map_err(|_| Failure {
+        stage: Stage::Compile,
+        errno: Errno::EINVAL,
+    })?;
+
+    // Last of all: from here on, any exec of this process waits for the gate.
+    let listener = install::install(&program).map_err(Failure::at(Stage::Install))?;
+    handshake::send_listener(socket, &listener).map_err(Failure::at(Stage::Install))?;
+    drop(listener);
+    handshake::await_go(socket).map_err(Failure::at(Stage::Install))?;
+
+    // Searches PATH as execvp(3) does, and gives CMD the default SIGPIPE that Rust's start-up took.
+    Err(Failure::at(Stage::Exec)(command.exec()))
+}
+
+fn parse(mut arguments: impl Iterator<Item = OsString>) -> Option<(OwnedFd, Command)> {
+    let socket: RawFd = arguments.next()?.to_str()?.parse().ok()?;
+    let socket = adopt(socket)?;
+    let mut command = Command::new(arguments.next()?);
+    command.args(arguments);
+    Some((socket, command))
+}
+
+/// Takes the inherited socket over and makes it close-on-exec, so that CMD never sees it.
+#[expect(unsafe_code, reason = "an inherited descriptor arrives as a number")]
+fn adopt(raw: RawFd) -> Option<OwnedFd> {
+    if raw <= 2 {
+        return None;
+    }
+    // SAFETY: `raw` was named on the command line by the gate, which left it open for this
+    // process; nothing else here opens or owns it, and the check below fails if it is not open.
+    let socket = unsafe { OwnedFd::from_raw_fd(raw) };
+    let flags = match fcntl(&socket, F_GETFD) {
+        Ok(bits) => FdFlag::from_bits_retain(bits) | FdFlag::FD_CLOEXEC,
+        Err(_) => {
+            // Not open: forget the number instead of closing what is not ours.
+            std::mem::forget(socket);
+            return None;
+        }
+    };
+    fcntl(&socket, F_SETFD(flags)).ok()?;
+    Some(socket)
+}
