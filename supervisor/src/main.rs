@@ -1,1 +1,152 @@
-fn main() {}
+//! `execward run -- CMD`: every execve of CMD and its descendants stops in the kernel, is judged by
+//! policy, and is checked again once it is loaded. See the README for what this stops and what not.
+
+mod attached;
+mod audit;
+mod cli;
+mod diagnostics;
+mod exec;
+mod exit;
+mod fdpass;
+mod front;
+mod gate;
+mod influence;
+mod inherited;
+mod judge;
+mod kernel;
+mod kin;
+mod ledger;
+mod link;
+mod pipeline;
+mod places;
+mod policy;
+mod ptrace;
+mod readers;
+mod refusal;
+mod seccomp;
+mod session;
+mod stop;
+mod tracee;
+mod watch;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use clap::Parser;
+use clap::error::ErrorKind;
+
+use crate::audit::{Shown, TailError};
+use crate::cli::{AuditCommand, Cli, Command, TailArgs};
+use crate::exit::ExitStatus;
+use crate::places::Places;
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os();
+    let name = arguments.next().unwrap_or_default();
+    let arguments: Vec<OsString> = arguments.collect();
+    // Two processes of a session are this program again. They are no commands of its users.
+    match arguments.first().and_then(|first| first.to_str()) {
+        Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
+        Some("__gate") => return run_gate(&name, &arguments),
+        _ => {}
+    }
+    let is_run = arguments.first().is_some_and(|first| first == "run");
+    let given = [name].into_iter().chain(arguments.iter().cloned());
+    match Cli::try_parse_from(given) {
+        Ok(cli) => dispatch(cli, arguments).into(),
+        Err(error) => usage(&error, is_run).into(),
+    }
+}
+
+fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
+    match cli.command {
+        Command::Run(run) => front::run(arguments, run.quiet).unwrap_or_else(|error| {
+            front::say(&error.to_string());
+            ExitStatus::OwnFailure
+        }),
+        Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
+    }
+}
+
+/// `__gate LINK PULSE run …`: see [`session`].
+fn run_gate(name: &OsString, arguments: &[OsString]) -> ExitCode {
+    let Some((inherited, rest)) = inherited::take(arguments) else {
+        return ExitStatus::OwnFailure.into();
+    };
+    let given = [name.clone()].into_iter().chain(rest.iter().cloned());
+    let Ok(Cli {
+        command: Command::Run(run),
+    }) = Cli::try_parse_from(given)
+    else {
+        return ExitStatus::OwnFailure.into();
+    };
+    if session::run(&run, inherited) {
+        ExitStatus::Success
+    } else {
+        ExitStatus::OwnFailure
+    }
+    .into()
+}
+
+/// clap's message, and the status of the command that was meant.
+fn usage(error: &clap::Error, is_run: bool) -> ExitStatus {
+    let is_asked = matches!(
+        error.kind(),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
+    );
+    if is_asked {
+        return if error.print().is_ok() {
+            ExitStatus::Success
+        } else {
+            ExitStatus::Io
+        };
+    }
+    let text = error.render().to_string();
+    front::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    if is_run {
+        ExitStatus::OwnFailure
+    } else {
+        ExitStatus::Usage
+    }
+}
+
+fn show_log(args: &TailArgs) -> ExitStatus {
+    let how = Shown {
+        as_json: args.json,
+        last: args.lines,
+        follows: args.follow,
+    };
+    let shown = log_path(args).and_then(|path| audit::tail(&path, how, &mut std::io::stdout()));
+    match shown {
+        Ok(()) => ExitStatus::Success,
+        // Whoever reads has seen enough.
+        Err(TailError::Write(error)) if error.kind() == std::io::ErrorKind::BrokenPipe => {
+            ExitStatus::Success
+        }
+        Err(error) => {
+            front::say(&error.to_string());
+            match error {
+                TailError::Damaged { .. } => ExitStatus::LogDamaged,
+                TailError::Read { .. } | TailError::Write(_) => ExitStatus::Io,
+            }
+        }
+    }
+}
+
+fn log_path(args: &TailArgs) -> Result<std::path::PathBuf, TailError> {
+    if let Some(path) = &args.log {
+        return Ok(path.clone());
+    }
+    let failed = |path: &std::path::Path, error| TailError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let places =
+        Places::find().map_err(|error| failed("".as_ref(), std::io::Error::other(error)))?;
+    match &args.session {
+        Some(name) => Ok(places.log(name)),
+        None => places
+            .newest_log()
+            .map_err(|error| failed(places.logs(), error)),
+    }
+}

@@ -1,0 +1,469 @@
+//! Every record, field by field. Names are a contract: they are never renamed inside a major
+//! version; readers ignore what they do not know; absent means unknown, and null is never written.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::chain::digest;
+use super::text::{ExactBytes, text};
+use crate::exec::{FileFacts, Kind};
+use crate::ptrace::CommandStatus;
+use crate::tracee::Tid;
+
+/// Names one exec of a session in its refusal line and in both of its records. Hexadecimal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ExecId(pub(crate) u64);
+
+/// What a record says, by its `type`.
+#[derive(Debug, Serialize)]
+#[serde(tag = "type")]
+pub(crate) enum Body {
+    /// What was decided about one exec. Written before the kernel is told.
+    #[serde(rename = "exec.decision")]
+    Decision {
+        exec_id: ExecId,
+        proc: Box<Program>,
+        decision: Decided,
+        effect: Effect,
+        lat: Latency,
+    },
+    /// What came of an exec that the kernel was told to go on with. Written before its image runs.
+    #[serde(rename = "exec.outcome")]
+    Outcome {
+        exec_id: ExecId,
+        proc: Caller,
+        outcome: Outcome,
+    },
+    /// Execs of files that are not there, answered with the kernel's errno.
+    #[serde(rename = "exec.summary")]
+    Summary(Summary),
+    /// The session's first record.
+    #[serde(rename = "session.start")]
+    SessionStart(Box<SessionStart>),
+    /// Its last.
+    #[serde(rename = "session.end")]
+    SessionEnd(SessionEnd),
+    /// Records that could not be written; their execs were refused.
+    #[serde(rename = "audit.gap")]
+    Gap { gap: Gap },
+}
+
+/// Which session a record belongs to.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct SessionNote {
+    /// Unique.
+    pub(crate) id: String,
+    /// What the operator calls it.
+    pub(crate) name: String,
+}
+
+/// The task that called exec.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Caller {
+    /// Its process.
+    pub(crate) pid: Tid,
+    /// Its thread.
+    pub(crate) tid: Tid,
+}
+
+/// The exec itself: who, what file, which arguments.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Program {
+    pid: u32,
+    tid: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ppid: Option<u32>,
+    /// The path as passed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    req_path: Option<String>,
+    /// The file's own path, below the session's root; absent if it has none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<File>,
+    /// Present when the target starts with `#!`: content as seen, never verified.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    script: Option<Script>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argv: Option<Vec<String>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argc: Option<usize>,
+    /// True if `argv` lacks arguments that a line cannot hold; `argv_sha256` covers all of them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    argv_cut: bool,
+    /// SHA-256 over the arguments, each with a NUL behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argv_sha256: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid_r: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uid_e: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gid_e: Option<u32>,
+    #[serde(skip)]
+    pub(super) exact: ExactBytes,
+}
+
+#[derive(Debug, Serialize)]
+struct File {
+    dev: String,
+    ino: u64,
+    size: u64,
+    mtime_ns: i128,
+    mode: u32,
+    uid: u32,
+    origin: &'static str,
+}
+
+#[derive(Debug, Serialize)]
+struct Script {
+    path: String,
+    interp: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    optarg: Option<String>,
+}
+
+/// What was said of an exec.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct Decided {
+    /// allow, ask, deny, or none where nothing was judged.
+    pub(crate) verdict: &'static str,
+    /// On what ground.
+    pub(crate) reason: Reason,
+    /// The rule that the verdict rests on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) rule: Option<RuleNote>,
+    /// What went wrong, in words, where something did.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
+}
+
+/// A rule, as far as a reader needs it to find it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct RuleNote {
+    pub(crate) id: String,
+    /// `file:line`.
+    pub(crate) src: String,
+}
+
+/// On what ground an exec was allowed or refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Reason {
+    /// A rule of the policy.
+    Rule,
+    /// The policy's mode: no rule holds.
+    Default,
+    /// CMD, as the operator typed it.
+    Operator,
+    /// A question, and nobody to answer it.
+    NoApprover,
+    /// The task's memory or file cannot be read whole.
+    Unreadable,
+    /// What will be loaded cannot be checked: the task cannot be seized.
+    Unverifiable,
+    /// A look-up took longer than allowed.
+    ReadDeadline,
+    /// There is no such file: nothing was judged.
+    TargetMissing,
+    /// execward itself failed.
+    SupError,
+}
+
+/// What the kernel was told.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Effect {
+    /// `continue` or `errno`.
+    pub(crate) sent: &'static str,
+    /// The errno's name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) errno: Option<&'static str>,
+}
+
+/// How long it took, in microseconds.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Latency {
+    /// From the notification's receipt to this record.
+    pub(crate) total: u64,
+}
+
+/// What came of an exec that went on.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Outcome {
+    /// verified, changed, failed, killed or vanished.
+    pub(crate) result: &'static str,
+    /// Why an exec failed, where the gate saw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) errno: Option<String>,
+    /// In what the loaded image differed, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) difference: Option<&'static str>,
+    /// What was loaded instead, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loaded: Option<Loaded>,
+    /// The second decision, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decided>,
+    /// What could not be read, for killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
+    /// The exact bytes of what is not UTF-8.
+    #[serde(skip)]
+    pub(crate) exact: ExactBytes,
+}
+
+/// A loaded image that was not the expected one.
+#[derive(Debug, Serialize)]
+pub(crate) struct Loaded {
+    exe: String,
+    execfn: String,
+    argv: Vec<String>,
+    argc: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    argv_cut: bool,
+    argv_sha256: String,
+}
+
+/// Execs that met no file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Summary {
+    /// How many since the last summary.
+    pub(crate) target_missing: u64,
+}
+
+/// What a session starts with.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionStart {
+    pub(crate) sup: Supervisor,
+    pub(crate) policy: Vec<PolicyNote>,
+    /// CMD and its arguments.
+    pub(crate) cmd: Vec<String>,
+    pub(crate) cwd: String,
+    pub(crate) uid: u32,
+    /// uname's release.
+    pub(crate) kernel: String,
+}
+
+/// The program that writes the log.
+#[derive(Debug, Serialize)]
+pub(crate) struct Supervisor {
+    pub(crate) version: &'static str,
+    pub(crate) pid: u32,
+}
+
+/// A policy file in force.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct PolicyNote {
+    pub(crate) name: String,
+    pub(crate) sha256: String,
+}
+
+/// What a session ends with.
+#[derive(Debug, Serialize)]
+pub(crate) struct SessionEnd {
+    #[serde(flatten)]
+    pub(crate) ended: Ended,
+    pub(crate) count: Tally,
+}
+
+/// How CMD ended.
+#[derive(Clone, Copy, Debug, Default, Serialize)]
+pub(crate) struct Ended {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    exit_code: Option<u8>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    signal: Option<i32>,
+}
+
+/// How many of each, over a session.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct Tally {
+    pub(crate) decisions: u64,
+    pub(crate) allowed: u64,
+    pub(crate) refused: u64,
+    pub(crate) verified: u64,
+    pub(crate) changed: u64,
+    pub(crate) failed: u64,
+    pub(crate) killed: u64,
+    pub(crate) vanished: u64,
+    pub(crate) target_missing: u64,
+}
+
+/// Records that are missing here.
+#[derive(Clone, Copy, Debug, Serialize)]
+pub(crate) struct Gap {
+    pub(crate) reason: &'static str,
+    pub(crate) count: u64,
+}
+
+/// Most bytes of arguments in one record; the rest is cut, and said. With escapes and the other
+/// fields a line stays below 64 KiB.
+const ARGV_MAX_BYTES: usize = 8 << 10;
+
+/// Most bytes of any other text.
+const TEXT_MAX_BYTES: usize = 4 << 10;
+
+impl Program {
+    pub(crate) fn of(caller: &Caller) -> Self {
+        Self {
+            pid: caller.pid.as_u32(),
+            tid: caller.tid.as_u32(),
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn set_ids(&mut self, status: &crate::tracee::Status) {
+        let credentials = &status.credentials;
+        self.ppid = Some(status.ppid.as_u32());
+        self.uid_r = Some(credentials.uids[0]);
+        self.uid_e = Some(credentials.uids[1]);
+        self.gid_e = Some(credentials.gids[1]);
+    }
+
+    pub(crate) fn set_strings(&mut self, path: &[u8], argv: &[Vec<u8>]) {
+        self.req_path = Some(text(path, || "/proc/req_path".into(), &mut self.exact));
+        let (shown, is_cut) = shown_argv(argv, "/proc/argv", &mut self.exact);
+        self.argc = Some(argv.len());
+        if is_cut {
+            self.argv_cut = true;
+            self.argv_sha256 = Some(argv_digest(argv));
+        }
+        self.argv = Some(shown);
+    }
+
+    pub(crate) fn set_cwd(&mut self, cwd: &[u8]) {
+        self.cwd = Some(text(cut(cwd), || "/proc/cwd".into(), &mut self.exact));
+    }
+
+    pub(crate) fn set_file(&mut self, facts: &FileFacts) {
+        if let Some(path) = &facts.resolved {
+            self.path = Some(text(cut(path), || "/proc/path".into(), &mut self.exact));
+        }
+        self.file = Some(File {
+            dev: format!("{}:{}", facts.id.device.0, facts.id.device.1),
+            ino: facts.id.inode,
+            size: facts.size,
+            mtime_ns: facts.mtime_ns,
+            mode: facts.mode,
+            uid: facts.uid,
+            origin: facts.origin_word(),
+        });
+        if let Kind::Script {
+            interpreter,
+            argument,
+        } = &facts.kind
+        {
+            let path = text(
+                cut(&facts.given),
+                || "/proc/script/path".into(),
+                &mut self.exact,
+            );
+            let interp = text(
+                interpreter,
+                || "/proc/script/interp".into(),
+                &mut self.exact,
+            );
+            let optarg = argument
+                .as_ref()
+                .map(|raw| text(raw, || "/proc/script/optarg".into(), &mut self.exact));
+            self.script = Some(Script {
+                path,
+                interp,
+                optarg,
+            });
+        }
+    }
+}
+
+impl Outcome {
+    pub(crate) fn of(result: &'static str) -> Self {
+        Self {
+            result,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn set_loaded(&mut self, exe: &[u8], execfn: &[u8], argv: &[Vec<u8>]) {
+        let exact = &mut self.exact;
+        let exe = text(cut(exe), || "/outcome/loaded/exe".into(), exact);
+        let execfn = text(cut(execfn), || "/outcome/loaded/execfn".into(), exact);
+        let (shown, is_cut) = shown_argv(argv, "/outcome/loaded/argv", exact);
+        self.loaded = Some(Loaded {
+            exe,
+            execfn,
+            argv: shown,
+            argc: argv.len(),
+            argv_cut: is_cut,
+            argv_sha256: argv_digest(argv),
+        });
+    }
+}
+
+impl Body {
+    /// The exact bytes of this record's values that are not UTF-8.
+    pub(super) fn exact_bytes(&self) -> Option<&ExactBytes> {
+        let exact = match self {
+            Self::Decision { proc, .. } => &proc.exact,
+            Self::Outcome { outcome, .. } => &outcome.exact,
+            Self::Summary(_) | Self::SessionStart(_) | Self::SessionEnd(_) | Self::Gap { .. } => {
+                return None;
+            }
+        };
+        (!exact.is_empty()).then_some(exact)
+    }
+}
+
+impl From<CommandStatus> for Ended {
+    fn from(status: CommandStatus) -> Self {
+        match status {
+            CommandStatus::Exited(code) => Self {
+                exit_code: Some(code),
+                signal: None,
+            },
+            CommandStatus::Signaled(signal) => Self {
+                exit_code: None,
+                signal: Some(signal),
+            },
+        }
+    }
+}
+
+impl fmt::Display for ExecId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04x}", self.0)
+    }
+}
+
+impl Serialize for ExecId {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn shown_argv(argv: &[Vec<u8>], pointer: &str, exact: &mut ExactBytes) -> (Vec<String>, bool) {
+    let mut left = ARGV_MAX_BYTES;
+    let mut shown = Vec::new();
+    for (index, argument) in argv.iter().enumerate() {
+        // Each costs its quotes and comma too.
+        let Some(rest) = left.checked_sub(argument.len() + 3) else {
+            return (shown, true);
+        };
+        left = rest;
+        shown.push(text(argument, || format!("{pointer}/{index}"), exact));
+    }
+    (shown, false)
+}
+
+fn argv_digest(argv: &[Vec<u8>]) -> String {
+    digest(
+        argv.iter()
+            .flat_map(|argument| [argument.as_slice(), b"\0"]),
+    )
+}
+
+fn cut(raw: &[u8]) -> &[u8] {
+    raw.get(..TEXT_MAX_BYTES).unwrap_or(raw)
+}

@@ -1,0 +1,293 @@
+//! `execward audit tail`: the log as an operator reads it.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// How often a followed log is looked at for more.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Most bytes of one shown line.
+const SHOWN_MAX_BYTES: usize = 400;
+
+/// Why a log could not be shown.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum TailError {
+    /// The log.
+    #[error("cannot read the audit log `{}`: {error}", path.display())]
+    Read {
+        /// Of which file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+    /// A line that is no record.
+    #[error("line {line} of the audit log is no record: {error}")]
+    Damaged {
+        /// Counted from 1.
+        line: usize,
+        /// Why not.
+        error: serde_json::Error,
+    },
+    /// Where it is shown.
+    #[error("cannot write: {0}")]
+    Write(#[source] io::Error),
+}
+
+/// How to show a log.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shown {
+    /// Records as they are instead of one-liners.
+    pub(crate) as_json: bool,
+    /// How many of the last records to begin with; all, if none is given.
+    pub(crate) last: Option<usize>,
+    /// Go on as the log grows.
+    pub(crate) follows: bool,
+}
+
+/// Shows the log at `path` on `out`.
+///
+/// # Errors
+/// If the log cannot be read, or holds a whole line that is no record.
+pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), TailError> {
+    let failed = |error| TailError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let (mut line, mut number) = (Vec::new(), 0);
+    let mut held: VecDeque<String> = VecDeque::new();
+    loop {
+        let start = line.len();
+        reader.read_until(b'\n', &mut line).map_err(failed)?;
+        if !line.ends_with(b"\n") {
+            // The end, or a record that is being written.
+            for shown in held.drain(..) {
+                show(&shown, out)?;
+            }
+            if !how.follows {
+                return damaged_tail(&line, number);
+            }
+            if line.len() == start {
+                thread::sleep(LOOK_EVERY);
+            }
+            continue;
+        }
+        number += 1;
+        let record = serde_json::from_slice(&line).map_err(|error| TailError::Damaged {
+            line: number,
+            error,
+        })?;
+        held.push_back(if how.as_json {
+            trimmed(&line)
+        } else {
+            one_line(&record)
+        });
+        line.clear();
+        if how.last.is_some_and(|last| held.len() > last) {
+            held.pop_front();
+        } else if how.last.is_none()
+            && let Some(shown) = held.pop_front()
+        {
+            show(&shown, out)?;
+        }
+    }
+}
+
+fn damaged_tail(rest: &[u8], number: usize) -> Result<(), TailError> {
+    if rest.is_empty() {
+        return Ok(());
+    }
+    match serde_json::from_slice::<Value>(rest) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(TailError::Damaged {
+            line: number + 1,
+            error,
+        }),
+    }
+}
+
+fn show(line: &str, out: &mut impl Write) -> Result<(), TailError> {
+    writeln!(out, "{line}")
+        .and_then(|()| out.flush())
+        .map_err(TailError::Write)
+}
+
+fn trimmed(line: &[u8]) -> String {
+    super::text::displayed(line.trim_ascii_end())
+}
+
+/// `TIME ID WHAT …`, printable ASCII.
+fn one_line(record: &Value) -> String {
+    let text = |pointer: &str| {
+        record
+            .pointer(pointer)
+            .and_then(Value::as_str)
+            .unwrap_or_default()
+    };
+    let time = text("/ts").get(11..23).unwrap_or_default();
+    let id = text("/exec_id");
+    let line = match text("/type") {
+        "exec.decision" => {
+            let rule = record.pointer("/decision/rule/id").and_then(Value::as_str);
+            let why = rule.map_or_else(
+                || text("/decision/reason").to_owned(),
+                |id| format!("rule {id}"),
+            );
+            let errno = record.pointer("/effect/errno").and_then(Value::as_str);
+            let answer = errno.map_or(String::new(), |errno| format!(" {errno}"));
+            let path = record
+                .pointer("/proc/path")
+                .or(record.pointer("/proc/req_path"));
+            let path = path.and_then(Value::as_str).unwrap_or("-");
+            let verdict = text("/decision/verdict");
+            format!(
+                "{id} {verdict}{answer} ({why}) {} {}",
+                escaped(path),
+                arguments(record)
+            )
+        }
+        "exec.outcome" => {
+            let errno = record
+                .pointer("/outcome/errno")
+                .and_then(Value::as_str)
+                .unwrap_or_default();
+            let difference = record
+                .pointer("/outcome/difference")
+                .and_then(Value::as_str);
+            let difference = difference.map_or(String::new(), |what| format!(" ({what})"));
+            format!("{id} -> {}{difference} {errno}", text("/outcome/result"))
+        }
+        "exec.summary" => {
+            let count = record
+                .pointer("/target_missing")
+                .and_then(Value::as_u64)
+                .unwrap_or(0);
+            format!("- {count} execs of files that are not there")
+        }
+        "session.start" => format!(
+            "- session {} starts: {}",
+            text("/session/name"),
+            words(record.pointer("/cmd"))
+        ),
+        "session.end" => format!(
+            "- session {} ends: {}",
+            text("/session/name"),
+            counts(record)
+        ),
+        "audit.gap" => {
+            let count = record
+                .pointer("/gap/count")
+                .and_then(Value::as_u64)
+                .unwrap_or(0);
+            format!(
+                "- {count} records are missing here: {}",
+                text("/gap/reason")
+            )
+        }
+        other => format!("- {}", escaped(other)),
+    };
+    let mut line = format!("{time} {line}");
+    line.truncate(SHOWN_MAX_BYTES);
+    line.truncate(line.trim_end().len());
+    line
+}
+
+fn arguments(record: &Value) -> String {
+    let argv = record.pointer("/proc/argv").and_then(Value::as_array);
+    let rest: Vec<Value> = argv.into_iter().flatten().skip(1).cloned().collect();
+    let more = if record.pointer("/proc/argv_cut").is_some() {
+        " ..."
+    } else {
+        ""
+    };
+    format!("{}{more}", words(Some(&Value::Array(rest))))
+}
+
+fn counts(record: &Value) -> String {
+    let count = record.pointer("/count").and_then(Value::as_object);
+    let shown = count
+        .into_iter()
+        .flatten()
+        .map(|(name, value)| format!("{value} {name}"));
+    shown.collect::<Vec<_>>().join(", ")
+}
+
+fn words(list: Option<&Value>) -> String {
+    let words = list.and_then(Value::as_array);
+    let shown = words
+        .into_iter()
+        .flatten()
+        .filter_map(Value::as_str)
+        .map(quoted);
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+/// A word that a shell reads back as one; `"` where it needs it.
+fn quoted(word: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
+    let text = escaped(word);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        text
+    } else {
+        format!("\"{text}\"")
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.chars().flat_map(char::escape_default).collect()
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DECISION: &str = r#"{"type":"exec.decision","ts":"2026-11-28T01:02:03.456789Z","exec_id":"1003","proc":{"path":"/bin/ls","argv":["ls","a b\u001b"]},"decision":{"verdict":"deny","reason":"rule","rule":{"id":"no-ls"}},"effect":{"errno":"EPERM"}}"#;
+    const OUTCOME: &str = r#"{"type":"exec.outcome","ts":"2026-11-28T01:02:03.457Z","exec_id":"1004","outcome":{"result":"failed","errno":"EACCES"}}"#;
+
+    fn shown(text: &str, how: Shown) -> Result<String, TailError> {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), text).unwrap();
+        let mut out = Vec::new();
+        tail(file.path(), how, &mut out).map(|()| String::from_utf8(out).unwrap())
+    }
+
+    const ALL: Shown = Shown {
+        as_json: false,
+        last: None,
+        follows: false,
+    };
+
+    #[test]
+    fn one_liners_say_who_was_refused_and_why() {
+        let text = shown(&format!("{DECISION}\n{OUTCOME}\n"), ALL).unwrap();
+        assert_eq!(
+            text,
+            "01:02:03.456 1003 deny EPERM (rule no-ls) /bin/ls \"a b\\u{1b}\"\n\
+             01:02:03.457 1004 -> failed EACCES\n"
+        );
+    }
+
+    #[test]
+    fn the_last_lines_only_and_as_they_are() {
+        let how = Shown {
+            as_json: true,
+            last: Some(1),
+            follows: false,
+        };
+        let text = shown(&format!("{DECISION}\n{OUTCOME}\n"), how).unwrap();
+        assert_eq!(text, format!("{OUTCOME}\n"));
+    }
+
+    #[test]
+    fn a_damaged_line_is_named() {
+        let error = shown(&format!("{OUTCOME}\nnonsense\n"), ALL).unwrap_err();
+        assert!(matches!(error, TailError::Damaged { line: 2, .. }));
+        let error = shown(&format!("{OUTCOME}\n{{\"torn\":"), ALL).unwrap_err();
+        assert!(matches!(error, TailError::Damaged { line: 2, .. }));
+    }
+}

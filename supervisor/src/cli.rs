@@ -1,0 +1,126 @@
+//! The command line. Nothing here looks at the environment.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand};
+
+/// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
+/// policy before it runs, and checked again once it is loaded.
+#[derive(Debug, Parser)]
+#[command(name = "execward", version, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run CMD and all that it starts under the gate
+    Run(RunArgs),
+    /// Read audit logs
+    #[command(subcommand)]
+    Audit(AuditCommand),
+}
+
+/// `run`'s own arguments. The gate, a process of its own, reads the same.
+#[derive(Debug, Args)]
+pub(crate) struct RunArgs {
+    /// Policy file; repeat to join several [default: the user's own, else the built-in `dev`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Vec<PathBuf>,
+    /// What ${workspace} means in the policy [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// What the session is called [default: made from the time]
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// Audit log [default: in the state directory of the session]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) audit: Option<PathBuf>,
+    /// When CMD ends, kill what it left running
+    #[arg(long, overrides_with = "linger")]
+    pub(crate) kill_at_exit: bool,
+    /// When CMD ends, go on gating what it left running (default)
+    #[arg(long, overrides_with = "kill_at_exit")]
+    pub(crate) linger: bool,
+    /// No line on a refused program's standard error
+    #[arg(long)]
+    pub(crate) no_notice: bool,
+    /// No line at the start
+    #[arg(short, long)]
+    pub(crate) quiet: bool,
+    /// The command to run, with its arguments
+    #[arg(
+        required = true,
+        value_name = "CMD",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cmd: Vec<OsString>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum AuditCommand {
+    /// Show a log, a line a record
+    Tail(TailArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TailArgs {
+    /// Go on as the log grows
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+    /// Begin with the last N records
+    #[arg(short = 'n', long, value_name = "N")]
+    pub(crate) lines: Option<usize>,
+    /// Records as they are, instead of one-liners
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The session whose log to show [default: the newest]
+    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log to show
+    pub(crate) log: Option<PathBuf>,
+}
+
+/// A session's name is a directory's: one component, plain characters.
+fn session_name(name: &str) -> Result<String, String> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+    let is_name =
+        (1..=64).contains(&name.len()) && !name.starts_with('.') && name.chars().all(is_plain);
+    if is_name {
+        Ok(name.to_owned())
+    } else {
+        Err("a session is called by 1 to 64 letters, digits, `.`, `_` or `-`, not `.` first".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        use clap::CommandFactory;
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn all_behind_the_dashes_is_cmds() {
+        let cli = Cli::parse_from(["execward", "run", "-q", "--", "sh", "-c", "--policy", "--"]);
+        let Command::Run(run) = cli.command else {
+            panic!("not run")
+        };
+        assert_eq!(run.cmd, ["sh", "-c", "--policy", "--"]);
+        assert!(run.quiet && run.policy.is_empty());
+    }
+
+    #[test]
+    fn a_session_name_is_no_path() {
+        for bad in ["", "..", ".x", "a/b", "a b", &"x".repeat(65)] {
+            assert!(session_name(bad).is_err(), "{bad:?}");
+        }
+        assert!(session_name("build-7.x_y").is_ok());
+    }
+}

@@ -1,0 +1,93 @@
+//! What the attempt's addresses hold: path, arguments, environment, as bytes.
+
+use nix::errno::Errno;
+
+use super::ExecAttempt;
+use crate::tracee::{Memory, MemoryError, Tid};
+
+/// Longest path of execve(2), its NUL included: `PATH_MAX`.
+const PATH_MAX_BYTES: usize = 4096;
+
+/// Most bytes of arguments and environment together, pointers included: three quarters of the
+/// kernel's `_STK_LIM` of 8 MiB, whatever the task's own stack limit.
+const STRINGS_MAX_BYTES: usize = 6 << 20;
+
+/// The strings of one exec, as the task passed them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ExecArgs {
+    /// The path as passed, unresolved.
+    pub(crate) path: Vec<u8>,
+    /// The arguments. Never empty: the kernel makes none into one empty string (Linux 5.18).
+    pub(crate) argv: Vec<Vec<u8>>,
+    /// The environment.
+    pub(crate) envp: Vec<Vec<u8>>,
+}
+
+/// Why an exec's strings could not be had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum CaptureError {
+    /// The kernel would not take them either, and answers this.
+    #[error("the kernel refuses the arguments: {0}")]
+    Kernel(Errno),
+    /// The kernel would take what the gate may not read.
+    #[error("cannot read the {what} of thread {tid}: {error}")]
+    Unreadable {
+        /// What was being read.
+        what: &'static str,
+        /// Of whom.
+        tid: Tid,
+        /// Why not.
+        error: MemoryError,
+    },
+    /// The task is gone.
+    #[error("the task is gone")]
+    Gone,
+}
+
+impl ExecArgs {
+    /// Reads `attempt`'s strings from `tid`, which waits in that call.
+    ///
+    /// # Errors
+    /// If any byte of them cannot be read, or the kernel would refuse their length.
+    pub(crate) fn capture(attempt: &ExecAttempt, tid: Tid) -> Result<Self, CaptureError> {
+        let memory = Memory::new(tid, attempt.pointer_bytes);
+        let refuse = |what, too_long| {
+            move |error| match error {
+                MemoryError::Gone => CaptureError::Gone,
+                MemoryError::Fault(_) => CaptureError::Kernel(Errno::EFAULT),
+                MemoryError::TooLong => CaptureError::Kernel(too_long),
+                MemoryError::Refused(_) => CaptureError::Unreadable { what, tid, error },
+            }
+        };
+        let path = memory
+            .string(attempt.path, PATH_MAX_BYTES)
+            .map_err(refuse("path", Errno::ENAMETOOLONG))?;
+        let mut budget = STRINGS_MAX_BYTES;
+        let mut argv = memory
+            .strings(attempt.argv, &mut budget)
+            .map_err(refuse("argv", Errno::E2BIG))?;
+        let envp = memory
+            .strings(attempt.envp, &mut budget)
+            .map_err(refuse("environment", Errno::E2BIG))?;
+        if argv.is_empty() {
+            argv.push(Vec::new());
+        }
+        Ok(Self { path, argv, envp })
+    }
+
+    /// The name that the kernel gives the new image (`AT_EXECFN`) for these strings.
+    ///
+    /// fs/exec.c: the path as passed, unless it is relative to a descriptor.
+    pub(crate) fn execfn(&self, attempt: &ExecAttempt) -> Vec<u8> {
+        let by_descriptor = attempt.dirfd != libc::AT_FDCWD && !self.path.starts_with(b"/");
+        if !by_descriptor {
+            return self.path.clone();
+        }
+        let mut name = format!("/dev/fd/{}", attempt.dirfd).into_bytes();
+        if !self.path.is_empty() {
+            name.push(b'/');
+            name.extend_from_slice(&self.path);
+        }
+        name
+    }
+}

@@ -1,0 +1,504 @@
+//! The file that an exec names, with the interpreters that the kernel would put before it.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use execward_policy::Origin;
+use rustix::fs::{OFlags, Statx, StatxFlags, statx};
+use rustix::io::{Errno, ReadWriteFlags};
+
+use super::attempt::ExecFlags;
+use super::filesystem::{Filesystem, QUIETLY};
+use super::header::{HEADER_BYTES, Header};
+use super::lookup::{Located, Lookup, LookupError, Patience, join};
+use crate::tracee::{Credentials, as_task};
+
+/// Most interpreters before the kernel answers `ELOOP` (exec_binprm in fs/exec.c).
+const INTERPRETERS_MAX: usize = 5;
+
+/// A file, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileId {
+    /// Device, major and minor.
+    pub(crate) device: (u32, u32),
+    /// Inode.
+    pub(crate) inode: u64,
+}
+
+/// What a file is to execve(2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An ELF image.
+    Elf,
+    /// A `#!` file: the interpreter's path and argument, as written.
+    Script {
+        interpreter: Vec<u8>,
+        argument: Option<Vec<u8>>,
+    },
+    /// A regular file of no known format: `binfmt_misc`'s, or `ENOEXEC`.
+    Other,
+    /// Not a regular file: the kernel answers `EACCES`.
+    NotRegular,
+    /// A regular file whose first bytes neither the gate nor the task may read.
+    Unreadable,
+}
+
+/// All that is known of a file but the descriptor that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileFacts {
+    pub(crate) id: FileId,
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) size: u64,
+    /// Change time, nanoseconds since the epoch.
+    pub(crate) ctime_ns: i128,
+    /// Modification time, likewise.
+    pub(crate) mtime_ns: i128,
+    /// The path as passed, made absolute, unresolved.
+    pub(crate) given: Vec<u8>,
+    /// The path of each link on the way.
+    pub(crate) links: Vec<Vec<u8>>,
+    /// The kernel's name of the file; none for one without a name.
+    pub(crate) resolved: Option<Vec<u8>>,
+    pub(crate) origin: Origin,
+    pub(crate) kind: Kind,
+}
+
+/// A file that is held, so that its inode number stays its own.
+#[derive(Debug)]
+pub(crate) struct HeldFile {
+    fd: OwnedFd,
+    facts: FileFacts,
+}
+
+/// What the kernel would load.
+#[derive(Debug)]
+pub(crate) struct Image {
+    /// The named file, then each `#!` interpreter.
+    files: Vec<HeldFile>,
+    end: ChainEnd,
+}
+
+/// An image without its descriptors: how one crosses from a reader thread, which has its own.
+#[derive(Clone, Debug)]
+pub(crate) struct ImageFacts {
+    files: Vec<FileFacts>,
+    end: ChainEnd,
+}
+
+/// How the chain of interpreters ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ChainEnd {
+    /// In an ELF image, which will be `/proc/<pid>/exe`.
+    Elf,
+    /// In something that only the kernel can tell.
+    Unknown,
+    /// In nothing that runs.
+    Fails,
+}
+
+/// What names the target of an exec.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target<'a> {
+    pub(crate) dirfd: i32,
+    pub(crate) path: &'a [u8],
+    pub(crate) flags: ExecFlags,
+}
+
+impl HeldFile {
+    pub(crate) fn facts(&self) -> &FileFacts {
+        &self.facts
+    }
+
+    /// Whether size and change time are still what they were.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        statx(&self.fd, "", QUIETLY, StatxFlags::BASIC_STATS).is_ok_and(|seen| {
+            seen.stx_size == self.facts.size && nanoseconds(&seen.stx_ctime) == self.facts.ctime_ns
+        })
+    }
+}
+
+impl Image {
+    /// Finds the target and its interpreters as the task would, with no more rights than it.
+    ///
+    /// # Errors
+    /// If there is no such file for the task, or it cannot be told.
+    pub(crate) fn find(
+        lookup: &mut Lookup<'_>,
+        target: Target<'_>,
+        own: &Credentials,
+    ) -> Result<Self, LookupError> {
+        let (file, given) = find_target(lookup, target, own)?;
+        let mut files = vec![examine(lookup, file, given, own)?];
+        let end = loop {
+            let Some(last) = files.last() else {
+                break ChainEnd::Fails;
+            };
+            match &last.facts.kind {
+                Kind::Elf => break ChainEnd::Elf,
+                Kind::Other | Kind::Unreadable => break ChainEnd::Unknown,
+                Kind::NotRegular => break ChainEnd::Fails,
+                Kind::Script { .. } if files.len() > INTERPRETERS_MAX => break ChainEnd::Fails,
+                Kind::Script { interpreter, .. } => {
+                    let path = interpreter.clone();
+                    match find_interpreter(lookup, &path, own) {
+                        Ok(file) => files.push(file),
+                        Err(LookupError::Kernel(_)) => break ChainEnd::Fails,
+                        Err(error) => return Err(error),
+                    }
+                }
+            }
+        };
+        Ok(Self { files, end })
+    }
+
+    /// The file that a task at its exec-stop has loaded.
+    ///
+    /// # Errors
+    /// If it cannot be looked at.
+    pub(crate) fn loaded(lookup: &mut Lookup<'_>, own: &Credentials) -> Result<Self, LookupError> {
+        let file = lookup
+            .view
+            .task()
+            .follow("exe")
+            .map_err(LookupError::Kernel)?;
+        let given = lookup
+            .proc
+            .name_of(file.as_fd())
+            .map_err(LookupError::Kernel)?;
+        let located = Located {
+            file,
+            links: Vec::new(),
+        };
+        Ok(Self {
+            files: vec![examine(lookup, located, given, own)?],
+            end: ChainEnd::Elf,
+        })
+    }
+
+    /// The named file.
+    pub(crate) fn target(&self) -> Option<&HeldFile> {
+        self.files.first()
+    }
+
+    /// The interpreters, in the order in which the kernel meets them.
+    pub(crate) fn interpreters(&self) -> &[HeldFile] {
+        self.files.get(1..).unwrap_or_default()
+    }
+
+    /// The file that will be `/proc/<pid>/exe`, where that can be told.
+    pub(crate) fn loaded_id(&self) -> Option<FileId> {
+        match self.end {
+            ChainEnd::Elf => self.files.last().map(|file| file.facts.id),
+            ChainEnd::Unknown | ChainEnd::Fails => None,
+        }
+    }
+
+    /// Whether the gate could not look at a file that it would have to know again at the stop.
+    pub(crate) fn has_unreadable(&self) -> bool {
+        self.files
+            .iter()
+            .any(|file| file.facts.kind == Kind::Unreadable)
+    }
+
+    /// The files that are scripts, whose interpreter opens them again later.
+    pub(crate) fn scripts(&self) -> impl Iterator<Item = &HeldFile> {
+        self.files
+            .iter()
+            .filter(|file| matches!(file.facts.kind, Kind::Script { .. }))
+    }
+
+    /// What argv becomes: each `#!` level takes the first argument away and puts interpreter,
+    /// argument and script in its place (fs/binfmt_script.c).
+    pub(crate) fn final_argv(&self, argv: &[Vec<u8>], execfn: &[u8]) -> Vec<Vec<u8>> {
+        let mut result = argv.to_vec();
+        let mut script = execfn.to_vec();
+        for file in &self.files {
+            let Kind::Script {
+                interpreter,
+                argument,
+            } = &file.facts.kind
+            else {
+                break;
+            };
+            let front = [interpreter.clone()]
+                .into_iter()
+                .chain(argument.clone())
+                .chain([script]);
+            result.splice(..result.len().min(1), front);
+            script = interpreter.clone();
+        }
+        result
+    }
+
+    /// Facts and descriptors apart, in the same order.
+    pub(crate) fn into_parts(self) -> (ImageFacts, Vec<OwnedFd>) {
+        let (facts, fds) = self
+            .files
+            .into_iter()
+            .map(|file| (file.facts, file.fd))
+            .unzip();
+        (
+            ImageFacts {
+                files: facts,
+                end: self.end,
+            },
+            fds,
+        )
+    }
+
+    /// The reverse of [`Image::into_parts`]; `None` if their number differs.
+    pub(crate) fn from_parts(facts: ImageFacts, fds: Vec<OwnedFd>) -> Option<Self> {
+        if facts.files.len() != fds.len() {
+            return None;
+        }
+        let files = facts.files.into_iter().zip(fds);
+        let files = files.map(|(facts, fd)| HeldFile { fd, facts }).collect();
+        Some(Self {
+            files,
+            end: facts.end,
+        })
+    }
+}
+
+/// The descriptor of the named file, and its name as passed, made absolute.
+fn find_target(
+    lookup: &mut Lookup<'_>,
+    target: Target<'_>,
+    own: &Credentials,
+) -> Result<(Located, Vec<u8>), LookupError> {
+    let start = if target.path.starts_with(b"/") {
+        None
+    } else {
+        Some(start_of(lookup, target)?)
+    };
+    if target.path.is_empty() {
+        return match start {
+            Some(file) if target.flags.has_empty_path() => {
+                let given = lookup
+                    .proc
+                    .name_of(file.as_fd())
+                    .map_err(LookupError::Kernel)?;
+                Ok((
+                    Located {
+                        file,
+                        links: Vec::new(),
+                    },
+                    given,
+                ))
+            }
+            _ => Err(LookupError::Kernel(Errno::NOENT)),
+        };
+    }
+    let (base, given) = match &start {
+        None => (None, target.path.to_vec()),
+        Some(start) => {
+            let here = lookup
+                .proc
+                .name_of(start.as_fd())
+                .map_err(LookupError::Kernel)?;
+            (Some(start.as_fd()), join(here, target.path))
+        }
+    };
+    let located = locate(
+        lookup,
+        base,
+        target.path,
+        !target.flags.has_symlink_nofollow(),
+        own,
+    )?;
+    Ok((located, given))
+}
+
+/// Where a relative path starts: the working directory, or execveat's descriptor.
+fn start_of(lookup: &Lookup<'_>, target: Target<'_>) -> Result<OwnedFd, LookupError> {
+    let task = lookup.view.task();
+    if target.dirfd == libc::AT_FDCWD {
+        return task.follow("cwd").map_err(LookupError::Kernel);
+    }
+    task.follow(&format!("fd/{}", target.dirfd))
+        .map_err(|errno| match errno {
+            Errno::NOENT => LookupError::Kernel(Errno::BADF),
+            errno => LookupError::Kernel(errno),
+        })
+}
+
+fn find_interpreter(
+    lookup: &mut Lookup<'_>,
+    path: &[u8],
+    own: &Credentials,
+) -> Result<HeldFile, LookupError> {
+    // open_exec: relative to the working directory, whatever the script's own path was.
+    let start = lookup
+        .view
+        .task()
+        .follow("cwd")
+        .map_err(LookupError::Kernel)?;
+    let given = if path.starts_with(b"/") {
+        path.to_vec()
+    } else {
+        join(
+            lookup
+                .proc
+                .name_of(start.as_fd())
+                .map_err(LookupError::Kernel)?,
+            path,
+        )
+    };
+    let located = locate(lookup, Some(start.as_fd()), path, true, own)?;
+    examine(lookup, located, given, own)
+}
+
+fn locate(
+    lookup: &mut Lookup<'_>,
+    start: Option<BorrowedFd<'_>>,
+    path: &[u8],
+    may_end_at_link: bool,
+    own: &Credentials,
+) -> Result<Located, LookupError> {
+    let view = lookup.view;
+    let start = start.unwrap_or(view.root());
+    as_task(&view.status().credentials, own, || {
+        lookup.locate(start, path, may_end_at_link)
+    })
+    .map_err(LookupError::Kernel)?
+}
+
+fn examine(
+    lookup: &mut Lookup<'_>,
+    located: Located,
+    given: Vec<u8>,
+    own: &Credentials,
+) -> Result<HeldFile, LookupError> {
+    let fd = located.file;
+    let seen = statx(&fd, "", QUIETLY, StatxFlags::BASIC_STATS).map_err(LookupError::Kernel)?;
+    let id = FileId::of(&seen);
+    let filesystem = lookup
+        .filesystems
+        .of(fd.as_fd(), lookup.view.task())
+        .map_err(LookupError::Kernel)?;
+    let origin = origin(lookup, &seen, filesystem, &given);
+    let resolved = match origin {
+        Origin::Anonymous => None,
+        _ => Some(
+            lookup
+                .proc
+                .name_of(fd.as_fd())
+                .map_err(LookupError::Kernel)?,
+        ),
+    };
+    let kind = match u32::from(seen.stx_mode) & libc::S_IFMT {
+        libc::S_IFREG => kind(lookup, fd.as_fd(), filesystem, own)?,
+        _ => Kind::NotRegular,
+    };
+    let facts = FileFacts {
+        id,
+        mode: u32::from(seen.stx_mode),
+        uid: seen.stx_uid,
+        size: seen.stx_size,
+        ctime_ns: nanoseconds(&seen.stx_ctime),
+        mtime_ns: nanoseconds(&seen.stx_mtime),
+        given,
+        links: located.links,
+        resolved,
+        origin,
+        kind,
+    };
+    Ok(HeldFile { fd, facts })
+}
+
+/// Whether the file's path proves anything. In another root or mount namespace it does only if
+/// the same path of the session's own root leads to the same file.
+fn origin(lookup: &Lookup<'_>, seen: &Statx, filesystem: Filesystem, given: &[u8]) -> Origin {
+    if seen.stx_nlink == 0 {
+        return Origin::Anonymous;
+    }
+    if filesystem == Filesystem::Unstable {
+        return Origin::Unstable;
+    }
+    if lookup.view.is_foreign() && lookup.session.file_at(given) != Some(FileId::of(seen)) {
+        return Origin::Foreign;
+    }
+    Origin::Session
+}
+
+fn kind(
+    lookup: &Lookup<'_>,
+    fd: BorrowedFd<'_>,
+    filesystem: Filesystem,
+    own: &Credentials,
+) -> Result<Kind, LookupError> {
+    let is_patient = lookup.patience == Patience::Waiting;
+    if filesystem == Filesystem::Unstable && !is_patient {
+        return Err(LookupError::WouldWait);
+    }
+    // A regular file by now, so nothing acts on open. O_NONBLOCK: a lease answers EAGAIN at once
+    // instead of waiting up to 45 s for its holder.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let credentials = &lookup.view.status().credentials;
+    let as_the_task =
+        as_task(credentials, own, || lookup.proc.reopen(fd, flags)).map_err(LookupError::Kernel)?;
+    // For the format alone: what the task may not read is neither shown nor hashed.
+    let file = match as_the_task.or_else(|_| lookup.proc.reopen(fd, flags)) {
+        Ok(file) => file,
+        Err(Errno::AGAIN) => return Err(LookupError::Leased),
+        Err(_) => return Ok(Kind::Unreadable),
+    };
+    let mut buffer = [0; HEADER_BYTES];
+    let len = match read_head(file.as_fd(), &mut buffer, is_patient) {
+        Ok(len) => len,
+        Err(Errno::AGAIN) => return Err(LookupError::WouldWait),
+        Err(_) => return Ok(Kind::Unreadable),
+    };
+    Ok(match Header::parse(buffer.get(..len).unwrap_or_default()) {
+        Header::Elf => Kind::Elf,
+        Header::Script {
+            interpreter,
+            argument,
+        } => Kind::Script {
+            interpreter,
+            argument,
+        },
+        Header::Other => Kind::Other,
+    })
+}
+
+fn read_head(
+    file: BorrowedFd<'_>,
+    buffer: &mut [u8; HEADER_BYTES],
+    is_patient: bool,
+) -> Result<usize, Errno> {
+    if !is_patient {
+        let mut pieces = [std::io::IoSliceMut::new(&mut buffer[..])];
+        match rustix::io::preadv2(file, &mut pieces, 0, ReadWriteFlags::NOWAIT) {
+            // tmpfs has no such promise to make, and never waits for a disk.
+            Err(Errno::OPNOTSUPP) => {}
+            answer => return answer,
+        }
+    }
+    rustix::io::pread(file, &mut buffer[..], 0)
+}
+
+impl FileId {
+    pub(crate) fn of(seen: &Statx) -> Self {
+        Self {
+            device: (seen.stx_dev_major, seen.stx_dev_minor),
+            inode: seen.stx_ino,
+        }
+    }
+}
+
+fn nanoseconds(time: &rustix::fs::StatxTimestamp) -> i128 {
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+impl FileFacts {
+    /// The word of the log for where the file lies.
+    pub(crate) const fn origin_word(&self) -> &'static str {
+        match self.origin {
+            Origin::Session => "session",
+            Origin::Foreign => "foreign",
+            Origin::Anonymous => "anonymous",
+            Origin::Unstable => "unstable",
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! The task's view of the file system, beside the session's.
+
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::fs::{Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+use rustix::io::Errno;
+
+use crate::exec::filesystem::QUIETLY;
+use crate::exec::image::FileId;
+use crate::tracee::{Procfs, Status, TaskDir, Tid};
+
+/// The root directory and mount namespace that CMD starts in. Paths mean what they mean here; the
+/// same text in another root or namespace proves nothing.
+#[derive(Debug)]
+pub(crate) struct SessionRoot {
+    fd: OwnedFd,
+    place: Place,
+    mount_namespace: Vec<u8>,
+}
+
+/// A directory, by the mount and the inode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Place {
+    device: (u32, u32),
+    inode: u64,
+    mount: u64,
+}
+
+/// What one task sees.
+#[derive(Debug)]
+pub(crate) struct View {
+    task: TaskDir,
+    status: Status,
+    root: OwnedFd,
+    root_place: Place,
+    is_foreign: bool,
+}
+
+impl SessionRoot {
+    /// The gate's own root, which CMD inherits.
+    ///
+    /// # Errors
+    /// If the root or the gate's own proc directory cannot be opened.
+    pub(crate) fn own(proc: &Procfs) -> Result<Self, Errno> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open("/", flags, Mode::empty())?;
+        let place = Place::of(fd.as_fd(), "")?;
+        let mount_namespace = proc.task(Tid::own())?.link_text("ns/mnt")?;
+        Ok(Self {
+            fd,
+            place,
+            mount_namespace,
+        })
+    }
+
+    /// The file that `path` leads to here, by what the kernel has cached.
+    pub(crate) fn file_at(&self, path: &[u8]) -> Option<FileId> {
+        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::CACHED;
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let file = openat2(&self.fd, path, flags, Mode::empty(), resolve).ok()?;
+        let wanted = StatxFlags::INO;
+        statx(&file, "", QUIETLY, wanted)
+            .ok()
+            .map(|seen| FileId::of(&seen))
+    }
+
+    /// A copy for a reader thread, whose descriptors are its own.
+    ///
+    /// # Errors
+    /// If no descriptor is left.
+    pub(crate) fn try_clone(&self) -> Result<Self, Errno> {
+        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, 3)?;
+        Ok(Self {
+            fd,
+            place: self.place,
+            mount_namespace: self.mount_namespace.clone(),
+        })
+    }
+}
+
+impl AsFd for SessionRoot {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.fd.as_fd()
+    }
+}
+
+impl View {
+    /// The view of the task behind `task`, which the gate holds still.
+    ///
+    /// # Errors
+    /// `ENOENT` if it is gone, `EACCES` if the gate may not look into it.
+    pub(crate) fn of(task: TaskDir, status: Status, session: &SessionRoot) -> Result<Self, Errno> {
+        let is_same_namespace = task.link_text("ns/mnt")? == session.mount_namespace;
+        let root = task.follow("root")?;
+        let root_place = Place::of(root.as_fd(), "")?;
+        let is_foreign = !is_same_namespace || root_place != session.place;
+        Ok(Self {
+            task,
+            status,
+            root,
+            root_place,
+            is_foreign,
+        })
+    }
+
+    pub(crate) fn task(&self) -> &TaskDir {
+        &self.task
+    }
+
+    pub(crate) fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Its root directory.
+    pub(crate) fn root(&self) -> BorrowedFd<'_> {
+        self.root.as_fd()
+    }
+
+    /// Whether its root or mount namespace is not the session's.
+    pub(crate) fn is_foreign(&self) -> bool {
+        self.is_foreign
+    }
+
+    /// Whether `directory` is its root, above which `..` does not lead.
+    pub(super) fn is_root(&self, directory: BorrowedFd<'_>) -> bool {
+        Place::of(directory, "").is_ok_and(|place| place == self.root_place)
+    }
+}
+
+impl Place {
+    fn of(fd: BorrowedFd<'_>, path: &str) -> Result<Self, Errno> {
+        let seen = statx(fd, path, QUIETLY, StatxFlags::INO | StatxFlags::MNT_ID)?;
+        Ok(Self {
+            device: (seen.stx_dev_major, seen.stx_dev_minor),
+            inode: seen.stx_ino,
+            mount: seen.stx_mnt_id,
+        })
+    }
+}

@@ -1,0 +1,18 @@
+//! One exec: what was asked for, which file that is, what was loaded.
+
+mod attempt;
+mod capture;
+mod expectation;
+mod filesystem;
+mod header;
+mod image;
+mod loaded;
+mod lookup;
+
+pub(crate) use attempt::{AttemptError, ExecAttempt};
+pub(crate) use capture::{CaptureError, ExecArgs};
+pub(crate) use expectation::{Difference, Expectation};
+pub(crate) use filesystem::{Filesystem, Filesystems};
+pub(crate) use image::{FileFacts, FileId, Image, ImageFacts, Kind, Target};
+pub(crate) use loaded::{LoadedError, LoadedImage};
+pub(crate) use lookup::{Lookup, LookupError, Patience, SessionRoot, View};

@@ -1,0 +1,38 @@
+//! Exit statuses. They are a contract.
+
+use std::process::ExitCode;
+
+use crate::ptrace::CommandStatus;
+
+/// How execward ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ExitStatus {
+    /// Fine.
+    Success,
+    /// Usage or a policy fault, everywhere but in `run`.
+    Usage,
+    /// The log is damaged.
+    LogDamaged,
+    /// Input or output failed.
+    Io,
+    /// `run`: execward itself failed, usage and policy included. Nothing ran uncovered.
+    OwnFailure,
+    /// `run`: as CMD ended.
+    Command(CommandStatus),
+}
+
+impl From<ExitStatus> for ExitCode {
+    fn from(status: ExitStatus) -> Self {
+        Self::from(match status {
+            ExitStatus::Success => 0,
+            ExitStatus::Usage => 2,
+            ExitStatus::LogDamaged => 4,
+            ExitStatus::Io => 7,
+            ExitStatus::OwnFailure => 125,
+            ExitStatus::Command(CommandStatus::Exited(code)) => code,
+            ExitStatus::Command(CommandStatus::Signaled(signal)) => {
+                u8::try_from(128 + signal).unwrap_or(u8::MAX)
+            }
+        })
+    }
+}

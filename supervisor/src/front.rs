@@ -1,0 +1,336 @@
+//! What the caller started: it stands for CMD in the caller's eyes.
+//!
+//! It stays in CMD's process group, passes on what was sent to it alone, stops when CMD stops, ends
+//! as CMD ends, and ends the session if the gate does not.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::prctl;
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask, raise};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::{dup2_stdin, dup2_stdout};
+use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
+
+use crate::exit::ExitStatus;
+use crate::kin;
+use crate::link::{Link, Message};
+use crate::session::keep_on_exec;
+use crate::tracee::{Procfs, Tid};
+use crate::watch::{Activity, Beat, Pulse, monotonic};
+
+/// How often the gate's pulse is looked at.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// How long the gate may be silent, or in one activity, before the front says so.
+const SILENCE: Duration = Duration::from_secs(3);
+
+/// Signals that, sent to the front, are meant for CMD. SIGKILL and SIGSTOP cannot be passed on.
+const FORWARDED: [Signal; 9] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGUSR1,
+    Signal::SIGUSR2,
+    Signal::SIGALRM,
+    Signal::SIGWINCH,
+    Signal::SIGCONT,
+];
+
+/// Stop signals of a terminal, which CMD gets as well: the front stops when CMD has.
+const STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];
+
+/// Runs the gate in a process of its own and waits for CMD. `arguments` are those of `run`.
+///
+/// # Errors
+/// If the gate cannot be started: nothing ran.
+pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> io::Result<ExitStatus> {
+    prctl::set_child_subreaper(true)?;
+    let (link, theirs) = Link::pair()?;
+    let pulse = Pulse::new()?;
+    let gate = start_gate(&theirs, &pulse, arguments)?;
+    drop(theirs);
+    let signals = take_signals()?;
+    leave_output_to_command()?;
+    let proc = Procfs::open()?;
+    let gate_pid = Tid::new(gate.id());
+    let pidfd = open_pidfd(gate_pid)?;
+    let front = Front {
+        link,
+        pulse,
+        signals,
+        proc,
+        gate,
+        pidfd,
+        command: None,
+        is_quiet,
+        said: None,
+        ran: Duration::ZERO,
+    };
+    Ok(front.stand_in())
+}
+
+struct Front {
+    link: Link,
+    pulse: Pulse,
+    signals: SignalFd,
+    proc: Procfs,
+    gate: Child,
+    pidfd: OwnedFd,
+    command: Option<(Tid, OwnedFd)>,
+    is_quiet: bool,
+    /// The stall that was told last, by when it began.
+    said: Option<Duration>,
+    /// How long the front has run since the gate was last seen to: its own stops do not count.
+    ran: Duration,
+}
+
+impl Front {
+    fn stand_in(mut self) -> ExitStatus {
+        loop {
+            let before = monotonic();
+            let (has_signal, has_message, gate_ended) = self.wait();
+            if has_signal {
+                self.pass_signals_on();
+            }
+            if has_message {
+                match self.link.receive() {
+                    Ok(Some(message)) => {
+                        if let Some(status) = self.hear(message) {
+                            return status;
+                        }
+                        continue;
+                    }
+                    Ok(None) | Err(_) => return self.gate_is_gone(),
+                }
+            }
+            if gate_ended || self.gate_is_a_zombie() {
+                return self.gate_is_gone();
+            }
+            // A wait that took longer than it may was one in which the front was stopped.
+            self.ran += monotonic().saturating_sub(before).min(LOOK_EVERY);
+            self.look_at_pulse();
+        }
+    }
+
+    fn wait(&self) -> (bool, bool, bool) {
+        let mut fds = [
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.link.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN),
+        ];
+        let limit = PollTimeout::try_from(LOOK_EVERY).unwrap_or(PollTimeout::MAX);
+        if poll(&mut fds, limit).is_err() {
+            return (false, false, false);
+        }
+        let [signals, link, gate] = fds.map(|fd| fd.any().unwrap_or(true));
+        (signals, link, gate)
+    }
+
+    /// What follows from a message; a status if it is the end.
+    fn hear(&mut self, message: Message) -> Option<ExitStatus> {
+        match message {
+            Message::Failed(why) => {
+                say(&why);
+                return Some(ExitStatus::OwnFailure);
+            }
+            Message::Started { pid, notice } => {
+                let pid = Tid::new(pid);
+                self.command = open_pidfd(pid).ok().map(|pidfd| (pid, pidfd));
+                if !self.is_quiet {
+                    say(&notice);
+                }
+            }
+            Message::NotExecuted(why) => {
+                if let Some(why) = why {
+                    say(&why);
+                }
+            }
+            Message::Paused(signal) => self.stop_with_command(signal),
+            Message::Ended(status) => return Some(ExitStatus::Command(status)),
+        }
+        None
+    }
+
+    /// Stops as CMD did, so that the caller sees it; once continued, sees to it that CMD is.
+    fn stop_with_command(&mut self, signal: i32) {
+        if !self.command_is_stopped() {
+            return;
+        }
+        let signal = Signal::try_from(signal).unwrap_or(Signal::SIGSTOP);
+        let mut unblocked = SigSet::empty();
+        unblocked.add(signal);
+        // Raised while blocked, it acts the moment it is let through.
+        let stopped = raise(signal)
+            .and_then(|()| pthread_sigmask(SigmaskHow::SIG_UNBLOCK, Some(&unblocked), None))
+            .and_then(|()| pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&unblocked), None));
+        if let Err(errno) = stopped {
+            say(&format!("cannot stop with the command: {errno}"));
+        }
+        if self.command_is_stopped() {
+            self.send(Signal::SIGCONT);
+        }
+    }
+
+    fn command_is_stopped(&self) -> bool {
+        let command = self.command.as_ref();
+        command.is_some_and(|(pid, _)| self.proc.status(*pid).is_ok_and(|seen| seen.is_stopped()))
+    }
+
+    /// Passes on what a process sent to the front. What the terminal or the kernel sent, CMD got
+    /// itself: it is in the same process group.
+    fn pass_signals_on(&mut self) {
+        while let Ok(Some(info)) = self.signals.read_signal() {
+            let signal = i32::try_from(info.ssi_signo)
+                .ok()
+                .and_then(|n| Signal::try_from(n).ok());
+            let Some(signal) = signal.filter(|signal| FORWARDED.contains(signal)) else {
+                continue;
+            };
+            let was_sent = info.ssi_code <= 0;
+            let from_command = self
+                .command
+                .as_ref()
+                .is_some_and(|(pid, _)| pid.as_u32() == info.ssi_pid);
+            if was_sent && !from_command {
+                self.send(signal);
+            }
+        }
+    }
+
+    fn send(&self, signal: Signal) {
+        let Some((_, pidfd)) = &self.command else {
+            return;
+        };
+        let Some(signal) = rustix::process::Signal::from_named_raw(signal as i32) else {
+            return;
+        };
+        // A command that is gone has no use for it, and its end is on the way here.
+        if let Err(errno) = pidfd_send_signal(pidfd, signal) {
+            tracing::debug!(%errno, "a signal was not passed on");
+        }
+    }
+
+    /// A gate with a thread that the kernel does not let go is never reaped, but its first thread
+    /// is seen to have ended.
+    fn gate_is_a_zombie(&self) -> bool {
+        self.proc
+            .status(Tid::new(self.gate.id()))
+            .is_ok_and(|status| status.is_ended())
+    }
+
+    /// Without its gate the session cannot exec, and nobody would say why.
+    fn gate_is_gone(&mut self) -> ExitStatus {
+        if let Ok(Some(Message::Ended(status))) = self.link.receive() {
+            return ExitStatus::Command(status);
+        }
+        let how = match self.gate.try_wait() {
+            Ok(Some(status)) => status.to_string(),
+            Ok(None) | Err(_) => "not reaped by the kernel".to_owned(),
+        };
+        say(&format!(
+            "the gate is gone ({how}): every further exec of the session fails with ENOSYS; \
+             ending its processes"
+        ));
+        kin::kill_descendants(&self.proc, Tid::own());
+        ExitStatus::OwnFailure
+    }
+
+    fn look_at_pulse(&mut self) {
+        let Some(beat) = self.pulse.read() else {
+            return;
+        };
+        let now = monotonic();
+        if now.saturating_sub(beat.at) < SILENCE {
+            self.ran = Duration::ZERO;
+        }
+        let in_activity = beat.at.saturating_sub(beat.since);
+        let stall = if self.ran >= SILENCE {
+            Some((
+                beat.at,
+                "the gate does not run: it is stopped, or gets no processor".to_owned(),
+            ))
+        } else if beat.activity != Activity::Free && in_activity >= SILENCE {
+            Some((beat.since, in_words(beat)))
+        } else {
+            None
+        };
+        if let Some((began, what)) = stall.filter(|(began, _)| self.said != Some(*began)) {
+            self.said = Some(began);
+            say(&format!("{what}; the session's execs wait"));
+        }
+    }
+}
+
+fn in_words(beat: Beat) -> String {
+    match beat.activity {
+        Activity::Reading(tid) => {
+            format!("the gate waits for the memory of process {tid}, which does not answer")
+        }
+        Activity::Recording => "the gate waits for the disk under its audit log".to_owned(),
+        Activity::Free => "the gate waits".to_owned(),
+    }
+}
+
+/// Starts `execward __gate LINK PULSE …` in a process group of its own, out of the terminal's way.
+fn start_gate(link: &Link, pulse: &Pulse, arguments: Vec<OsString>) -> io::Result<Child> {
+    keep_on_exec(link)?;
+    keep_on_exec(pulse)?;
+    let number = |fd: RawFd| fd.to_string();
+    let child = Command::new("/proc/self/exe")
+        .arg0("execward")
+        .arg("__gate")
+        .arg(number(link.as_fd().as_raw_fd()))
+        .arg(number(pulse.as_fd().as_raw_fd()))
+        .args(arguments)
+        .process_group(0)
+        .spawn()
+        .map_err(|error| {
+            io::Error::new(
+                error.kind(),
+                format!("cannot start the gate from /proc/self/exe: {error}; is /proc mounted?"),
+            )
+        })?;
+    rustix::io::fcntl_setfd(pulse, rustix::io::FdFlags::CLOEXEC)?;
+    Ok(child)
+}
+
+/// Standard output and input are CMD's: a reader must see them end when CMD closes them.
+fn leave_output_to_command() -> io::Result<()> {
+    let null = std::fs::File::options()
+        .read(true)
+        .write(true)
+        .open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    Ok(())
+}
+
+fn take_signals() -> io::Result<SignalFd> {
+    let mut blocked = SigSet::empty();
+    for signal in FORWARDED.into_iter().chain(STOPS) {
+        blocked.add(signal);
+    }
+    blocked.thread_block()?;
+    Ok(SignalFd::with_flags(
+        &blocked,
+        SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
+    )?)
+}
+
+fn open_pidfd(pid: Tid) -> io::Result<OwnedFd> {
+    let pid = pid.as_rustix().ok_or(Errno::ESRCH)?;
+    Ok(pidfd_open(pid, PidfdFlags::empty())?)
+}
+
+#[expect(clippy::print_stderr, reason = "the front speaks for execward")]
+pub(crate) fn say(text: &str) {
+    eprintln!("execward: {text}");
+}

@@ -1,0 +1,84 @@
+//! What the gate knows the kernel's world by: proc, the session's root, its own rights.
+
+use nix::errno::Errno;
+
+use crate::exec::{Filesystems, Image, Lookup, LookupError, Patience, SessionRoot, Target, View};
+use crate::tracee::{Credentials, Procfs, Tid};
+
+/// Opened once, before the session starts.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    pub(crate) proc: Procfs,
+    pub(crate) session: SessionRoot,
+    pub(crate) own: Credentials,
+    pub(crate) filesystems: Filesystems,
+}
+
+impl Kernel {
+    /// # Errors
+    /// If there is no proc, or the gate's own root or status cannot be read.
+    pub(crate) fn open() -> std::io::Result<Self> {
+        let proc = Procfs::open()?;
+        let session = SessionRoot::own(&proc)?;
+        let own = proc
+            .status(Tid::own())
+            .map_err(std::io::Error::other)?
+            .credentials;
+        Ok(Self {
+            proc,
+            session,
+            own,
+            filesystems: Filesystems::default(),
+        })
+    }
+
+    /// Finds the file that `target` names for the task of `view`.
+    pub(crate) fn find(
+        &mut self,
+        view: &View,
+        target: Target<'_>,
+        patience: Patience,
+    ) -> Result<Image, LookupError> {
+        let (mut lookup, own) = self.lookup(view, patience);
+        Image::find(&mut lookup, target, own)
+    }
+
+    /// The file that the task of `view`, at its exec-stop, has loaded.
+    pub(crate) fn find_loaded(&mut self, view: &View) -> Result<Image, LookupError> {
+        let (mut lookup, own) = self.lookup(view, Patience::Cached);
+        Image::loaded(&mut lookup, own)
+    }
+
+    /// Whether the gate can look into programs that may be executed and not read.
+    pub(crate) fn is_privileged(&self) -> bool {
+        /// `CAP_SYS_PTRACE` of linux/capability.h.
+        const SYS_PTRACE: u64 = 1 << 19;
+        self.own.effective & SYS_PTRACE != 0
+    }
+
+    fn lookup<'a>(
+        &'a mut self,
+        view: &'a View,
+        patience: Patience,
+    ) -> (Lookup<'a>, &'a Credentials) {
+        let lookup = Lookup {
+            view,
+            session: &self.session,
+            proc: &self.proc,
+            filesystems: &mut self.filesystems,
+            patience,
+        };
+        (lookup, &self.own)
+    }
+}
+
+/// The name of the errno that the kernel is told.
+pub(crate) fn errno_name(errno: Errno) -> &'static str {
+    match errno {
+        Errno::EPERM => "EPERM",
+        Errno::EACCES => "EACCES",
+        Errno::ENOENT => "ENOENT",
+        Errno::EAGAIN => "EAGAIN",
+        _ => "other",
+    }
+}

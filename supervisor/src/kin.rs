@@ -1,0 +1,61 @@
+//! Finding and ending the tree of a session by `status` alone, the one proc file that never blocks.
+
+use std::collections::{HashMap, HashSet};
+
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+
+use crate::tracee::{Procfs, Tid};
+
+/// Rounds in which descendants may still appear: each ends all that the one before could fork.
+const ROUNDS_MAX: usize = 64;
+
+/// Every live process below `ancestor`.
+pub(crate) fn descendants(proc: &Procfs, ancestor: Tid) -> Vec<Tid> {
+    let mut children: HashMap<Tid, Vec<Tid>> = HashMap::new();
+    for process in proc.processes().unwrap_or_default() {
+        if let Ok(status) = proc.status(process)
+            && !status.is_ended()
+        {
+            children.entry(status.ppid).or_default().push(process);
+        }
+    }
+    let (mut found, mut seen) = (Vec::new(), HashSet::from([ancestor]));
+    let mut ahead = vec![ancestor];
+    while let Some(parent) = ahead.pop() {
+        for child in children.remove(&parent).unwrap_or_default() {
+            if seen.insert(child) {
+                found.push(child);
+                ahead.push(child);
+            }
+        }
+    }
+    found
+}
+
+/// Kills every process below `ancestor`, until none is left. Reaping is the caller's.
+pub(crate) fn kill_descendants(proc: &Procfs, ancestor: Tid) {
+    for _round in 0..ROUNDS_MAX {
+        let found = descendants(proc, ancestor);
+        if found.is_empty() {
+            return;
+        }
+        for process in found {
+            kill(process);
+        }
+        std::thread::yield_now();
+    }
+    tracing::error!(%ancestor, "descendants remain that SIGKILL does not end");
+}
+
+fn kill(process: Tid) {
+    let Some(pid) = process.as_rustix() else {
+        return;
+    };
+    // A number that was given away since the look would be another's: by pidfd it is at least
+    // one and the same process from here on.
+    let sent = pidfd_open(pid, PidfdFlags::empty())
+        .and_then(|pidfd| pidfd_send_signal(pidfd, Signal::KILL));
+    if let Err(errno) = sent {
+        tracing::debug!(%process, %errno, "not killed");
+    }
+}

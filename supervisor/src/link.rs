@@ -1,0 +1,129 @@
+//! What the gate tells the front, over a socket pair that nobody else holds.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, SendFlags};
+use serde::{Deserialize, Serialize};
+
+use crate::fdpass;
+use crate::ptrace::CommandStatus;
+
+/// One message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Message {
+    /// The session could not start: nothing ran. What to say.
+    Failed(String),
+    /// CMD is about to be executed by this process, under the gate.
+    Started {
+        pid: u32,
+        /// One line for whoever started the session.
+        notice: String,
+    },
+    /// CMD was stopped by this signal.
+    Paused(i32),
+    /// CMD could not be executed. What to say; nothing if its standard error has it already.
+    NotExecuted(Option<String>),
+    /// CMD has ended.
+    Ended(CommandStatus),
+}
+
+/// One end.
+#[derive(Debug)]
+pub(crate) struct Link {
+    socket: OwnedFd,
+}
+
+/// Longest message: a policy with very many faults is cut.
+const MESSAGE_MAX_BYTES: usize = 64 << 10;
+
+impl Link {
+    pub(crate) fn pair() -> io::Result<(Self, Self)> {
+        let (front, gate) = fdpass::pair()?;
+        Ok((Self { socket: front }, Self { socket: gate }))
+    }
+
+    pub(crate) fn from_fd(socket: OwnedFd) -> Self {
+        Self { socket }
+    }
+
+    /// Sends without waiting: a front that stands still must not stop the gate.
+    ///
+    /// # Errors
+    /// `WouldBlock` if the front is far behind; `BrokenPipe` if it is gone.
+    pub(crate) fn send(&self, message: &Message) -> io::Result<()> {
+        let mut text = serde_json::to_vec(message)?;
+        if let Message::Failed(words) = message
+            && text.len() > MESSAGE_MAX_BYTES
+        {
+            let kept: String = words.chars().take(MESSAGE_MAX_BYTES / 12).collect();
+            text = serde_json::to_vec(&Message::Failed(kept + "\n(and more)"))?;
+        }
+        Ok(fdpass::send(
+            self.socket.as_fd(),
+            &text,
+            &[],
+            SendFlags::DONTWAIT,
+        )?)
+    }
+
+    /// The next message; `None` once the other end is closed.
+    ///
+    /// # Errors
+    /// What recvmsg(2) answers, or a message that is not of this contract.
+    pub(crate) fn receive(&self) -> io::Result<Option<Message>> {
+        let mut buffer = vec![0; MESSAGE_MAX_BYTES];
+        loop {
+            match fdpass::receive(self.socket.as_fd(), &mut buffer, RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+                Ok((0, _)) => return Ok(None),
+                Ok((len, _)) => {
+                    let text = buffer.get(..len).unwrap_or_default();
+                    return Ok(Some(serde_json::from_slice(text)?));
+                }
+            }
+        }
+    }
+}
+
+impl AsFd for Link {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_cross_in_order_and_a_closed_end_is_the_end() {
+        let (front, gate) = Link::pair().unwrap();
+        let sent = [
+            Message::Paused(20),
+            Message::Ended(CommandStatus::Signaled(40)),
+        ];
+        for message in &sent {
+            gate.send(message).unwrap();
+        }
+        drop(gate);
+        assert_eq!(front.receive().unwrap().as_ref(), Some(&sent[0]));
+        assert_eq!(front.receive().unwrap().as_ref(), Some(&sent[1]));
+        assert_eq!(front.receive().unwrap(), None);
+    }
+
+    #[test]
+    fn a_long_failure_is_cut_and_a_front_that_does_not_read_does_not_stop_the_gate() {
+        let (front, gate) = Link::pair().unwrap();
+        gate.send(&Message::Failed("\u{1}".repeat(1 << 20)))
+            .unwrap();
+        assert!(matches!(front.receive().unwrap(), Some(Message::Failed(_))));
+        let error = std::iter::repeat_with(|| gate.send(&Message::Paused(1)))
+            .take(100_000)
+            .find_map(Result::err)
+            .unwrap();
+        assert_eq!(error.kind(), io::ErrorKind::WouldBlock);
+    }
+}

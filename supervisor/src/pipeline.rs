@@ -1,0 +1,329 @@
+//! One execve, from the kernel's question to the image that runs.
+//!
+//! ```text
+//! Notification → ExecAttempt → ExecArgs → Image → ExecRequest → Verdict → Answered
+//!                                                    ExecStop → LoadedImage → verified | changed | killed
+//! ```
+//!
+//! Invariants, each with a test: a notification is answered once; its decision record is written
+//! before; what is expected is stored before CONTINUE; an exec-stop that nothing expected is
+//! killed; every error refuses or kills; no task is traced but from CONTINUE to its exec-stop.
+
+use std::time::Instant;
+
+use nix::errno::Errno;
+
+use crate::audit::{Caller, Outcome, Program, Reason};
+use crate::exec::{AttemptError, Patience};
+use crate::exec::{
+    CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind, LookupError, Target,
+    View,
+};
+use crate::gate::Gate;
+use crate::judge::{Judgement, describe};
+use crate::ptrace;
+use crate::readers::Job;
+use crate::seccomp::{Answered, Notification, Reply};
+use crate::watch::Activity;
+use execward_policy::Decision;
+
+/// An exec whose strings are read and whose file is not yet known.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    pub(crate) received: Instant,
+    pub(crate) caller: Caller,
+    pub(crate) program: Program,
+    pub(crate) attempt: ExecAttempt,
+    pub(crate) args: ExecArgs,
+    pub(crate) view: View,
+    pub(crate) cwd: Vec<u8>,
+}
+
+/// Why an exec cannot be looked at now.
+enum Hindrance {
+    /// Its task is gone: there is nothing to answer.
+    Gone,
+    /// Another exec of its thread group is in flight.
+    Busy,
+    /// The kernel would refuse it, with this.
+    Kernel(Errno),
+    /// It cannot be read whole.
+    Unreadable(Option<Caller>, String),
+}
+
+impl Gate {
+    /// Takes a notification: every path from here answers it once, or parks it where it will be.
+    pub(crate) fn consider(&mut self, notification: Notification) {
+        let received = Instant::now();
+        self.conclude_earlier(notification.tid());
+        match self.capture(&notification, received) {
+            Ok(subject) => {
+                let found = self.look_up(&subject);
+                self.found(notification, subject, found);
+            }
+            Err(Hindrance::Gone) => notification.abandon(),
+            Err(Hindrance::Busy) => self.queue(notification),
+            Err(Hindrance::Kernel(errno)) => self.answer_missing(notification, errno),
+            Err(Hindrance::Unreadable(caller, detail)) => {
+                let program = caller.as_ref().map(Program::of).unwrap_or_default();
+                let judgement = Judgement::refusal(Reason::Unreadable, detail);
+                self.refuse(notification, received, program, &judgement);
+            }
+        }
+    }
+
+    /// Who asks, and with which strings.
+    fn capture(
+        &mut self,
+        notification: &Notification,
+        received: Instant,
+    ) -> Result<Subject, Hindrance> {
+        let tid = notification.tid();
+        let unreadable = |detail: String| Hindrance::Unreadable(None, detail);
+        let attempt = ExecAttempt::decode(notification.data()).map_err(|error| match error {
+            AttemptError::Flags(_) => Hindrance::Kernel(Errno::EINVAL),
+            other => unreadable(other.to_string()),
+        })?;
+        let gone_or = |detail: String| {
+            if notification.is_pending() {
+                unreadable(detail)
+            } else {
+                Hindrance::Gone
+            }
+        };
+        let task = self.kernel.proc.task(tid);
+        let task =
+            task.map_err(|errno| gone_or(format!("cannot look into thread {tid}: {errno}")))?;
+        let status = task.status().map_err(|error| gone_or(error.to_string()))?;
+        let caller = Caller {
+            pid: status.tgid,
+            tid,
+        };
+        if !notification.is_pending() {
+            return Err(Hindrance::Gone);
+        }
+        if self.attached.is_busy(status.tgid) {
+            return Err(Hindrance::Busy);
+        }
+        let activity = Activity::Reading(tid);
+        let args = self
+            .watch
+            .during(activity, || ExecArgs::capture(&attempt, tid));
+        let args = args.map_err(|error| match error {
+            CaptureError::Gone => Hindrance::Gone,
+            CaptureError::Kernel(errno) => Hindrance::Kernel(errno),
+            CaptureError::Unreadable { .. } => {
+                Hindrance::Unreadable(Some(caller.clone()), error.to_string())
+            }
+        })?;
+        let cwd = task.link_text("cwd").unwrap_or_default();
+        let mut program = Program::of(&caller);
+        program.set_ids(&status);
+        program.set_strings(&args.path, &args.argv);
+        program.set_cwd(&cwd);
+        let view = View::of(task, status, &self.kernel.session);
+        let view =
+            view.map_err(|errno| gone_or(format!("cannot see the root of {tid}: {errno}")))?;
+        Ok(Subject {
+            received,
+            caller,
+            program,
+            attempt,
+            args,
+            view,
+            cwd,
+        })
+    }
+
+    /// Which file that is, by what the kernel has cached.
+    fn look_up(&mut self, subject: &Subject) -> Result<Image, LookupError> {
+        let target = Target {
+            dirfd: subject.attempt.dirfd,
+            path: &subject.args.path,
+            flags: subject.attempt.flags,
+        };
+        self.kernel.find(&subject.view, target, Patience::Cached)
+    }
+
+    /// Goes on with what a look-up found, here or in a reader.
+    pub(crate) fn found(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        found: Result<Image, LookupError>,
+    ) {
+        if !notification.is_pending() {
+            return notification.abandon();
+        }
+        match found {
+            Ok(image) => self.settle(notification, subject, image),
+            Err(LookupError::Kernel(errno)) if is_kernels_answer(errno) => {
+                let errno = Errno::from_raw(errno.raw_os_error());
+                self.miss(notification, subject, errno);
+            }
+            Err(LookupError::WouldWait) => {
+                let job = Job {
+                    tid: notification.tid(),
+                    attempt: subject.attempt,
+                    path: subject.args.path.clone(),
+                };
+                let id = self.readers.look_up(job);
+                self.awaiting.insert(id, (notification, subject));
+            }
+            Err(error @ (LookupError::Kernel(_) | LookupError::Leased | LookupError::Unplaced)) => {
+                let detail = format!("cannot look the file up: {error}");
+                let judgement = Judgement::refusal(Reason::Unreadable, detail);
+                self.refuse_exec(notification, subject, &judgement);
+            }
+        }
+    }
+
+    /// Asks the policy, and does as it says.
+    fn settle(&mut self, notification: Notification, mut subject: Subject, image: Image) {
+        if let Some(target) = image.target() {
+            subject.program.set_file(target.facts());
+        }
+        let request = describe(&image, &subject.args.argv, &subject.cwd);
+        let judgement = self.judge(&request, &subject);
+        match judgement.decision {
+            Decision::Allow if image.has_unreadable() && !self.kernel.is_privileged() => {
+                let detail = "the file may be executed and not read, so what is loaded cannot be \
+                              checked; make it readable for the session's user"
+                    .to_owned();
+                let judgement = Judgement::refusal(Reason::Unverifiable, detail);
+                self.refuse_exec(notification, subject, &judgement);
+            }
+            Decision::Allow => {
+                let expectation = expectation(&subject, &image);
+                self.admit(notification, subject, Some(image), expectation, &judgement);
+            }
+            Decision::Ask | Decision::Deny => self.refuse_exec(notification, subject, &judgement),
+        }
+    }
+
+    /// There is no such file for the task. Where the gate's look-up must end as the kernel's would,
+    /// it is answered here; else the kernel looks, and may find nothing.
+    fn miss(&mut self, notification: Notification, subject: Subject, errno: Errno) {
+        if subject
+            .view
+            .status()
+            .credentials
+            .look_up_like(&self.kernel.own)
+        {
+            return self.answer_missing(notification, errno);
+        }
+        let nothing = Expectation {
+            exe: None,
+            ..expectation_of(&subject, None)
+        };
+        self.admit(notification, subject, None, nothing, &Judgement::missing());
+    }
+
+    /// Lets the kernel go on with an exec, and holds it to what was decided.
+    fn admit(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        image: Option<Image>,
+        expectation: Expectation,
+        judgement: &Judgement,
+    ) {
+        let (tid, tgid) = (subject.caller.tid, subject.caller.pid);
+        if !self.attached.has(tid)
+            && let Err(errno) = ptrace::seize(tid)
+        {
+            if !notification.is_pending() {
+                return notification.abandon();
+            }
+            let detail = self.why_not_seized(&subject, errno);
+            let judgement = Judgement::refusal(Reason::Unverifiable, detail);
+            return self.refuse_exec(notification, subject, &judgement);
+        }
+        let exec_id = self.ledger.next_id();
+        let Subject {
+            received,
+            caller,
+            program,
+            attempt,
+            args,
+            ..
+        } = subject;
+        let recorded = self.ledger.decided(
+            exec_id,
+            program,
+            judgement.decided(),
+            Reply::Continue,
+            received,
+            &self.watch,
+        );
+        let exec = crate::attached::InFlight {
+            exec_id,
+            tgid,
+            attempt,
+            args,
+            expectation,
+            image,
+        };
+        self.attached.expect(tid, exec, Instant::now());
+        let answered = match recorded {
+            // Seized by its number; the number is still the asking task's.
+            Ok(()) if notification.is_pending() => notification.respond(Reply::Continue),
+            Ok(()) => {
+                notification.abandon();
+                Ok(Answered::Gone)
+            }
+            Err(_) => {
+                self.release(tid, tgid);
+                return self.answer(notification, Reply::Fail(Errno::EPERM));
+            }
+        };
+        if answered != Ok(Answered::Taken) {
+            self.release(tid, tgid);
+            self.ledger
+                .outcome(exec_id, caller, Outcome::of("vanished"), &self.watch);
+        }
+        if let Err(errno) = answered {
+            self.listener_failed(errno);
+        }
+    }
+}
+
+/// Errnos of execve(2) by which a path leads to no file; others are the gate's own trouble.
+fn is_kernels_answer(errno: rustix::io::Errno) -> bool {
+    use rustix::io::Errno;
+    matches!(
+        errno,
+        Errno::NOENT
+            | Errno::NOTDIR
+            | Errno::LOOP
+            | Errno::ACCESS
+            | Errno::NAMETOOLONG
+            | Errno::BADF
+    )
+}
+
+/// What must be found at the exec-stop if `image` is loaded with the subject's strings.
+fn expectation(subject: &Subject, image: &Image) -> Expectation {
+    // A question to the kernel, not an exec: nothing may load.
+    let loads = !subject.attempt.flags.is_check_only();
+    let exe = image.loaded_id().filter(|_| loads);
+    Expectation {
+        exe,
+        ..expectation_of(subject, Some(image))
+    }
+}
+
+fn expectation_of(subject: &Subject, image: Option<&Image>) -> Expectation {
+    let args = &subject.args;
+    let execfn = args.execfn(&subject.attempt);
+    let argv = match image {
+        Some(image) => image.final_argv(&args.argv, &execfn),
+        None => args.argv.clone(),
+    };
+    Expectation::new(None, &argv, &args.envp, execfn, subject.view.is_foreign())
+}
+
+/// Whether `facts` is of a file that the kernel starts by way of another.
+pub(crate) fn is_script(facts: &FileFacts) -> bool {
+    matches!(facts.kind, Kind::Script { .. })
+}

@@ -1,0 +1,119 @@
+//! Where execward keeps its files: the XDG directories of a user, the system's of root.
+
+use std::env;
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use nix::unistd::{Uid, User};
+
+/// The directories of whoever runs execward.
+#[derive(Clone, Debug)]
+pub(crate) struct Places {
+    home: PathBuf,
+    logs: PathBuf,
+    state: PathBuf,
+    config: PathBuf,
+}
+
+/// Why there are none.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PlacesError {
+    /// Neither HOME nor the password file names a home.
+    #[error("the user has no home directory; set HOME to an absolute path")]
+    NoHome,
+}
+
+/// The log's name in a session's directory.
+const LOG: &str = "audit.jsonl";
+/// execward's own diagnostics, likewise.
+const DIAGNOSTICS: &str = "execward.log";
+
+impl Places {
+    /// # Errors
+    /// If the user has no home.
+    pub(crate) fn find() -> Result<Self, PlacesError> {
+        let uid = Uid::effective();
+        let home = absolute("HOME")
+            .or_else(|| User::from_uid(uid).ok().flatten().map(|user| user.dir))
+            .filter(|home| home.is_absolute())
+            .ok_or(PlacesError::NoHome)?;
+        let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
+        let config = config.join("execward");
+        if uid.is_root() {
+            let (logs, state) = ("/var/log/execward".into(), "/var/lib/execward".into());
+            return Ok(Self {
+                home,
+                logs,
+                state,
+                config,
+            });
+        }
+        let state = absolute("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
+        let state = state.join("execward");
+        Ok(Self {
+            home,
+            logs: state.clone(),
+            state,
+            config,
+        })
+    }
+
+    pub(crate) fn home(&self) -> &Path {
+        &self.home
+    }
+
+    /// The user's own policy, which need not exist.
+    pub(crate) fn policy(&self) -> PathBuf {
+        self.config.join("policy.toml")
+    }
+
+    /// The log of session `name`.
+    pub(crate) fn log(&self, name: &str) -> PathBuf {
+        self.logs.join(name).join(LOG)
+    }
+
+    /// Where session `name` keeps execward's own diagnostics.
+    pub(crate) fn diagnostics(&self, name: &str) -> PathBuf {
+        self.state.join(name).join(DIAGNOSTICS)
+    }
+
+    /// The log that was written to last.
+    ///
+    /// # Errors
+    /// What reading the directory answers; `NotFound` if there is no log.
+    pub(crate) fn newest_log(&self) -> std::io::Result<PathBuf> {
+        let mut newest = None;
+        for entry in std::fs::read_dir(&self.logs)? {
+            let path = entry?.path().join(LOG);
+            if let Ok(written) = std::fs::metadata(&path).and_then(|seen| seen.modified()) {
+                newest = newest.max(Some((written, path)));
+            }
+        }
+        newest
+            .map(|(_, path)| path)
+            .ok_or_else(|| std::io::ErrorKind::NotFound.into())
+    }
+
+    pub(crate) fn logs(&self) -> &Path {
+        &self.logs
+    }
+}
+
+/// `$TMPDIR`, else `/tmp`.
+pub(crate) fn temporary() -> PathBuf {
+    absolute("TMPDIR").unwrap_or_else(|| "/tmp".into())
+}
+
+/// A path as bytes, for the policy.
+pub(crate) fn bytes(path: &Path) -> Vec<u8> {
+    path.as_os_str().as_bytes().to_vec()
+}
+
+/// XDG: a relative value is to be ignored.
+fn absolute(name: &str) -> Option<PathBuf> {
+    env::var_os(name)
+        .filter(|value: &OsString| !value.is_empty())
+        .map(PathBuf::from)
+        .filter(|path| path.is_absolute())
+}

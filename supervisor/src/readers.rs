@@ -1,0 +1,268 @@
+//! Threads for look-ups that may wait on a file system.
+//!
+//! Whoever serves that file system may be in the session and may never answer. A reader that waits
+//! for it must not hold the listener open, so each has a descriptor table of its own
+//! (unshare(2), `CLONE_FILES`) from before the listener exists; what it opens reaches the gate by
+//! SCM_RIGHTS. Readers are never replaced: when all of them are stuck, the session ends.
+
+use std::collections::VecDeque;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use nix::sched::{CloneFlags, unshare};
+use rustix::net::{RecvFlags, SendFlags};
+
+use crate::exec::{
+    ExecAttempt, Filesystems, Image, ImageFacts, Lookup, LookupError, Patience, SessionRoot,
+    Target, View,
+};
+use crate::fdpass;
+use crate::tracee::{Credentials, Procfs, Tid};
+
+/// How many look-ups may wait at once. Once all of them are past their deadline, the session ends.
+pub(crate) const READERS: usize = 8;
+
+/// How long a look-up may take before its exec is refused.
+pub(crate) const DEADLINE: Duration = Duration::from_secs(1);
+
+/// One look-up.
+#[derive(Clone, Debug)]
+pub(crate) struct Job {
+    pub(crate) tid: Tid,
+    pub(crate) attempt: ExecAttempt,
+    pub(crate) path: Vec<u8>,
+}
+
+/// Which look-up: numbers are never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct JobId(u64);
+
+/// The pool, seen from the gate's thread.
+#[derive(Debug)]
+pub(crate) struct Readers {
+    readers: Vec<Reader>,
+    waiting: VecDeque<(JobId, Job)>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Reader {
+    jobs: Sender<Job>,
+    results: Receiver<Result<ImageFacts, LookupError>>,
+    socket: OwnedFd,
+    at: State,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Idle,
+    Reading {
+        job: JobId,
+        since: Instant,
+    },
+    /// Past the deadline: its exec was answered, and its result will be dropped.
+    Stuck,
+}
+
+/// What the pool has to say.
+#[derive(Debug)]
+pub(crate) enum Finding {
+    /// The look-up is done.
+    Done(JobId, Result<Image, LookupError>),
+    /// The look-up is past its deadline.
+    Late(JobId),
+    /// Every reader is stuck.
+    AllStuck,
+}
+
+/// What each reader works with, opened before the listener exists.
+#[derive(Debug)]
+struct Bench {
+    proc: Procfs,
+    session: SessionRoot,
+    own: Credentials,
+    filesystems: Filesystems,
+}
+
+impl Readers {
+    /// Starts the readers. No descriptor that the session may depend on being closed may be open
+    /// yet, the listener above all.
+    ///
+    /// # Errors
+    /// If a thread, a socket or a copy of a descriptor cannot be had.
+    pub(crate) fn start(
+        proc: &Procfs,
+        session: &SessionRoot,
+        own: &Credentials,
+    ) -> std::io::Result<Self> {
+        let readers = (0..READERS).map(|_| Reader::start(proc, session, own));
+        Ok(Self {
+            readers: readers.collect::<Result<_, _>>()?,
+            waiting: VecDeque::new(),
+            next: 0,
+        })
+    }
+
+    /// Hands a look-up to the next free reader.
+    pub(crate) fn look_up(&mut self, job: Job) -> JobId {
+        let id = JobId(self.next);
+        self.next += 1;
+        self.waiting.push_back((id, job));
+        self.dispatch();
+        id
+    }
+
+    /// What to poll for [`Readers::findings`].
+    pub(crate) fn sockets(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.readers.iter().map(|reader| reader.socket.as_fd())
+    }
+
+    /// When the next look-up is late.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.readers.iter().filter_map(Reader::deadline).min()
+    }
+
+    /// What has come in, and what is late at `now`.
+    pub(crate) fn findings(&mut self, now: Instant) -> Vec<Finding> {
+        let mut found = Vec::new();
+        for reader in &mut self.readers {
+            if let Some(finding) = reader.take_result() {
+                found.push(finding);
+            }
+            if let State::Reading { job, since } = reader.at
+                && now.duration_since(since) >= DEADLINE
+            {
+                reader.at = State::Stuck;
+                found.push(Finding::Late(job));
+            }
+        }
+        if self.readers.iter().all(|reader| reader.at == State::Stuck) {
+            found.push(Finding::AllStuck);
+        }
+        self.dispatch();
+        found
+    }
+
+    fn dispatch(&mut self) {
+        let mut idle = self
+            .readers
+            .iter_mut()
+            .filter(|reader| reader.at == State::Idle);
+        while let Some((id, job)) = self.waiting.pop_front() {
+            let Some(reader) = idle.next() else {
+                self.waiting.push_front((id, job));
+                return;
+            };
+            // A reader whose thread is gone is as good as stuck: its look-up runs late.
+            if reader.jobs.send(job).is_err() {
+                tracing::error!("a reader thread is gone");
+            }
+            reader.at = State::Reading {
+                job: id,
+                since: Instant::now(),
+            };
+        }
+    }
+}
+
+impl Reader {
+    fn start(proc: &Procfs, session: &SessionRoot, own: &Credentials) -> std::io::Result<Self> {
+        let (socket, theirs) = fdpass::pair()?;
+        let bench = Bench {
+            proc: proc.try_clone()?,
+            session: session.try_clone()?,
+            own: own.clone(),
+            filesystems: Filesystems::default(),
+        };
+        let (jobs, job_receiver) = channel();
+        let (result_sender, results) = channel();
+        let (ready_sender, ready) = channel();
+        let build = thread::Builder::new()
+            .name("reader".into())
+            .stack_size(256 << 10);
+        build.spawn(move || {
+            let unshared = unshare(CloneFlags::CLONE_FILES);
+            let is_ready = unshared.is_ok();
+            if ready_sender.send(unshared).is_ok() && is_ready {
+                serve(bench, &job_receiver, &result_sender, theirs.as_fd());
+            }
+        })?;
+        // Not before its table is its own may the gate open what must be closed with it.
+        ready.recv().map_err(std::io::Error::other)??;
+        Ok(Self {
+            jobs,
+            results,
+            socket,
+            at: State::Idle,
+        })
+    }
+
+    fn deadline(&self) -> Option<Instant> {
+        match self.at {
+            State::Reading { since, .. } => Some(since + DEADLINE),
+            State::Idle | State::Stuck => None,
+        }
+    }
+
+    fn take_result(&mut self) -> Option<Finding> {
+        let received = fdpass::receive(self.socket.as_fd(), &mut [0], RecvFlags::DONTWAIT);
+        let (_, fds) = received.ok().filter(|(len, _)| *len > 0)?;
+        let result = self.results.try_recv().ok()?;
+        let before = std::mem::replace(&mut self.at, State::Idle);
+        let State::Reading { job, .. } = before else {
+            return None;
+        };
+        let image = result.and_then(|facts| {
+            Image::from_parts(facts, fds).ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))
+        });
+        Some(Finding::Done(job, image))
+    }
+}
+
+/// A reader's life: one look-up after the other, until the gate is gone.
+fn serve(
+    mut bench: Bench,
+    jobs: &Receiver<Job>,
+    results: &Sender<Result<ImageFacts, LookupError>>,
+    socket: BorrowedFd<'_>,
+) {
+    while let Ok(job) = jobs.recv() {
+        let (facts, fds) = match bench.find(&job) {
+            Ok(image) => {
+                let (facts, fds) = image.into_parts();
+                (Ok(facts), fds)
+            }
+            Err(error) => (Err(error), Vec::new()),
+        };
+        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
+        let sent = results.send(facts).is_ok()
+            && fdpass::send(socket, b"r", &fds, SendFlags::empty()).is_ok();
+        if !sent {
+            return;
+        }
+    }
+}
+
+impl Bench {
+    fn find(&mut self, job: &Job) -> Result<Image, LookupError> {
+        let task = self.proc.task(job.tid).map_err(LookupError::Kernel)?;
+        let gone = LookupError::Kernel(rustix::io::Errno::SRCH);
+        let status = task.status().map_err(|_| gone)?;
+        let view = View::of(task, status, &self.session).map_err(LookupError::Kernel)?;
+        let mut lookup = Lookup {
+            view: &view,
+            session: &self.session,
+            proc: &self.proc,
+            filesystems: &mut self.filesystems,
+            patience: Patience::Waiting,
+        };
+        let target = Target {
+            dirfd: job.attempt.dirfd,
+            path: &job.path,
+            flags: job.attempt.flags,
+        };
+        Image::find(&mut lookup, target, &self.own)
+    }
+}

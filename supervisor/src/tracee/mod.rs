@@ -1,0 +1,13 @@
+//! Reading a task: its number, its proc directory, its status, its memory, its rights.
+
+mod credentials;
+mod memory;
+mod procfs;
+mod status;
+mod tid;
+
+pub(crate) use credentials::{Credentials, as_task};
+pub(crate) use memory::{Memory, MemoryError};
+pub(crate) use procfs::{Procfs, TaskDir, status_below};
+pub(crate) use status::{Status, StatusError};
+pub(crate) use tid::Tid;

@@ -1,0 +1,146 @@
+//! `/proc/<tid>/status`, parsed: the one proc file that is safe to read of any task at any time.
+
+use rustix::io::Errno;
+
+use super::{Credentials, Tid};
+
+/// What the gate reads of a task's status. See proc_pid_status(5).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// One letter: `R` running, `S` sleeping, `D` in the disk's hands, `T` stopped, `Z` ended …
+    pub(crate) state: u8,
+    /// The process that the thread belongs to.
+    pub(crate) tgid: Tid,
+    /// Its parent; the subreaper, once the parent is gone.
+    pub(crate) ppid: Tid,
+    /// Its tracer; 0 for none.
+    pub(crate) tracer: Tid,
+    /// The process's numbers in nested pid namespaces, the gate's own first.
+    pub(crate) ns_tgids: Vec<u32>,
+    /// The thread's, likewise.
+    pub(crate) ns_tids: Vec<u32>,
+    /// Its numbers, ids and file rights.
+    pub(crate) credentials: Credentials,
+}
+
+/// Why a status could not be had.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum StatusError {
+    /// The kernel would not give it; usually the task is gone.
+    #[error("cannot read the status: {0}")]
+    Read(#[source] Errno),
+    /// A line that every supported kernel writes is missing or unreadable.
+    #[error("the status has no readable `{0}` line")]
+    Line(&'static str),
+}
+
+impl Status {
+    /// Parses the text of a status file.
+    ///
+    /// # Errors
+    /// If a line that this needs is missing or is not of the documented form.
+    pub(crate) fn parse(text: &[u8]) -> Result<Self, StatusError> {
+        let lines = Lines(text);
+        let [uid, euid, suid, fsuid] = lines.four("Uid")?;
+        let [gid, egid, sgid, fsgid] = lines.four("Gid")?;
+        Ok(Self {
+            state: *lines
+                .value("State")?
+                .first()
+                .ok_or(StatusError::Line("State"))?,
+            tgid: Tid::new(lines.number("Tgid")?),
+            ppid: Tid::new(lines.number("PPid")?),
+            tracer: Tid::new(lines.number("TracerPid")?),
+            ns_tgids: lines.numbers("NStgid")?,
+            ns_tids: lines.numbers("NSpid")?,
+            credentials: Credentials {
+                uids: [uid, euid, suid],
+                gids: [gid, egid, sgid],
+                fsuid,
+                fsgid,
+                groups: lines.numbers("Groups")?,
+                effective: lines.hexadecimal("CapEff")?,
+            },
+        })
+    }
+
+    /// Whether it stands still for job control.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state == b'T'
+    }
+
+    /// Whether it has ended and waits to be reaped.
+    pub(crate) fn is_ended(&self) -> bool {
+        matches!(self.state, b'Z' | b'X')
+    }
+}
+
+struct Lines<'a>(&'a [u8]);
+
+impl<'a> Lines<'a> {
+    fn value(&self, name: &'static str) -> Result<&'a [u8], StatusError> {
+        self.0
+            .split(|byte| *byte == b'\n')
+            .find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))
+            .map(<[u8]>::trim_ascii)
+            .ok_or(StatusError::Line(name))
+    }
+
+    fn text(&self, name: &'static str) -> Result<&'a str, StatusError> {
+        str::from_utf8(self.value(name)?).map_err(|_| StatusError::Line(name))
+    }
+
+    fn number(&self, name: &'static str) -> Result<u32, StatusError> {
+        self.text(name)?
+            .parse()
+            .map_err(|_| StatusError::Line(name))
+    }
+
+    fn numbers(&self, name: &'static str) -> Result<Vec<u32>, StatusError> {
+        let words = self.text(name)?.split_ascii_whitespace();
+        words
+            .map(|word| word.parse().map_err(|_| StatusError::Line(name)))
+            .collect()
+    }
+
+    fn four(&self, name: &'static str) -> Result<[u32; 4], StatusError> {
+        self.numbers(name)?
+            .try_into()
+            .map_err(|_| StatusError::Line(name))
+    }
+
+    fn hexadecimal(&self, name: &'static str) -> Result<u64, StatusError> {
+        u64::from_str_radix(self.text(name)?, 16).map_err(|_| StatusError::Line(name))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "Name:\tevil\\nTgid:\t1\nUmask:\t0022\nState:\tT (stopped)\nTgid:\t42\n\
+        Ngid:\t0\nPid:\t43\nPPid:\t7\nTracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\n\
+        Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nCapEff:\t000001ffffffffff\n";
+
+    #[test]
+    fn every_line_lands_in_its_field() {
+        let status = Status::parse(TEXT.as_bytes()).unwrap();
+        assert_eq!((status.tgid, status.ppid), (Tid::new(42), Tid::new(7)));
+        assert_eq!(status.ns_tgids, [42, 2]);
+        assert_eq!(status.credentials.fsuid, 1003);
+        assert_eq!(status.credentials.groups, [4, 27]);
+        assert!(status.is_stopped());
+    }
+
+    #[test]
+    fn a_missing_or_cut_line_is_an_error_and_not_a_default() {
+        for name in ["Tgid", "Uid", "Groups", "CapEff", "TracerPid", "NStgid"] {
+            let text: String = TEXT
+                .split_inclusive('\n')
+                .filter(|line| !line.starts_with(name))
+                .collect();
+            assert!(Status::parse(text.as_bytes()).is_err(), "without {name}");
+        }
+        assert!(Status::parse(b"").is_err());
+    }
+}
