@@ -1,0 +1,136 @@
+//! Characters of a pattern, with the backslash taken away.
+//!
+//! Both pattern dialects of the language share this level: which characters stand for
+//! themselves, which are wildcards, and how one writes a byte that has no character.
+
+use thiserror::Error;
+
+/// One element of a pattern.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unit {
+    /// This byte and no other.
+    Byte(u8),
+    /// `?`: any one byte.
+    One,
+    /// `*`: any run of bytes, the empty one included.
+    Many,
+}
+
+/// Why text is not a sequence of [`Unit`]s.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum EscapeError {
+    #[error("a backslash stands before nothing")]
+    Dangling,
+    #[error("a backslash has no meaning before `{}`", .0.escape_debug())]
+    Unknown(char),
+    #[error("`\\x` takes two hexadecimal digits")]
+    Hex,
+    #[error("a NUL byte can be in no path and no argument")]
+    Nul,
+    #[error("a `$` here expands nothing")]
+    Dollar,
+}
+
+impl EscapeError {
+    /// What the author could write instead.
+    pub(crate) fn help(&self) -> Option<&'static str> {
+        match self {
+            Self::Dangling => Some("write `\\\\` for a backslash"),
+            Self::Unknown(_) => {
+                Some("only `* ? ! \\ $ @ ~` need a backslash; `\\xHH` is the byte HH")
+            }
+            Self::Dollar => Some(
+                "`${home}`, `${workspace}` and `${tmp}` begin a path; write `\\$` for a dollar sign",
+            ),
+            Self::Hex | Self::Nul => None,
+        }
+    }
+}
+
+/// Reads `text` into units.
+pub(crate) fn decode(text: &str) -> Result<Vec<Unit>, EscapeError> {
+    let mut units = Vec::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '*' => units.push(Unit::Many),
+            '?' => units.push(Unit::One),
+            '$' => return Err(EscapeError::Dollar),
+            '\0' => return Err(EscapeError::Nul),
+            '\\' => units.push(Unit::Byte(escaped(&mut rest)?)),
+            _ => units.extend(utf8(character).map(Unit::Byte)),
+        }
+    }
+    Ok(units)
+}
+
+/// The byte that a backslash and what follows it stand for.
+fn escaped(rest: &mut std::str::Chars<'_>) -> Result<u8, EscapeError> {
+    match rest.next().ok_or(EscapeError::Dangling)? {
+        special @ ('*' | '?' | '!' | '\\' | '$' | '@' | '~') => {
+            u8::try_from(special).map_err(|_| EscapeError::Unknown(special))
+        }
+        'x' => match hex_digit(rest)? << 4 | hex_digit(rest)? {
+            0 => Err(EscapeError::Nul),
+            byte => Ok(byte),
+        },
+        other => Err(EscapeError::Unknown(other)),
+    }
+}
+
+fn hex_digit(rest: &mut std::str::Chars<'_>) -> Result<u8, EscapeError> {
+    let digit = rest.next().and_then(|digit| digit.to_digit(16));
+    digit
+        .and_then(|value| u8::try_from(value).ok())
+        .ok_or(EscapeError::Hex)
+}
+
+fn utf8(character: char) -> impl Iterator<Item = u8> {
+    let mut buffer = [0; 4];
+    let length = character.encode_utf8(&mut buffer).len();
+    buffer.into_iter().take(length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(text: &str) -> Vec<Unit> {
+        text.bytes().map(Unit::Byte).collect()
+    }
+
+    #[test]
+    fn plain_characters_stand_for_their_bytes() {
+        assert_eq!(decode("gît [x]{a,b}!@~"), Ok(bytes("gît [x]{a,b}!@~")));
+    }
+
+    #[test]
+    fn wildcards_are_recognised_unless_escaped() {
+        assert_eq!(decode("*?"), Ok(vec![Unit::Many, Unit::One]));
+        assert_eq!(decode(r"\*\?\!\\\$\@\~"), Ok(bytes(r"*?!\$@~")));
+    }
+
+    #[test]
+    fn a_raw_byte_need_not_be_a_character() {
+        assert_eq!(
+            decode(r"\xff\x2A"),
+            Ok(vec![Unit::Byte(0xff), Unit::Byte(b'*')])
+        );
+    }
+
+    #[test]
+    fn malformed_escapes_are_refused() {
+        for (text, error) in [
+            ("a\\", EscapeError::Dangling),
+            ("\\n", EscapeError::Unknown('n')),
+            ("\\[", EscapeError::Unknown('[')),
+            ("\\x4", EscapeError::Hex),
+            ("\\x+4", EscapeError::Hex),
+            ("\\x00", EscapeError::Nul),
+            ("a\0", EscapeError::Nul),
+            ("$HOME", EscapeError::Dollar),
+        ] {
+            assert_eq!(decode(text), Err(error), "{text:?}");
+        }
+    }
+}

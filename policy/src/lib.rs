@@ -1,0 +1,110 @@
+//! The policy of execward: which execs may happen.
+//!
+//! This crate is a function. It turns the text of policy files into a [`Ruleset`], and an
+//! [`ExecRequest`] into a [`Verdict`]. It does no I/O and knows no clock, environment,
+//! process or descriptor, so that every answer it gives can be had again from its
+//! arguments. The language is described in `LANGUAGE.md`, beside this crate's sources.
+//!
+//! # Terms
+//!
+//! - A **policy** is one or more **sources**, each of a **layer**: on whose behalf it speaks.
+//! - A **rule** has an **action** (allow, ask, deny) and **selectors**, all of which must
+//!   hold. The order of rules means nothing.
+//! - The **mode** says what a call gets, once it is known which rules hold.
+//! - A **ruleset** is a policy without a fault. A policy with a **fault** is not loaded.
+//! - A call loads one or more **images**: the file passed to execve(2), and the `#!`
+//!   interpreters that the kernel adds.
+//! - A **decision** is allow, ask or deny; a **verdict** is a decision with its **basis**.
+//!
+//! # What holds in doubt
+//!
+//! A deny or an ask holds if it *may* hold; an allow, only if it *must*.
+//!
+//! | | deny, ask | allow |
+//! |---|---|---|
+//! | images | any of the call | the program; see below for interpreters |
+//! | names of a file | given, links, resolved, and the given path with `..` taken as text | the same without any that has `..` |
+//! | files without a provable name ([`Origin`]) | by whatever names they have | never |
+//! | bare name | that name anywhere | that name in a trusted directory, of a file that lies in one |
+//! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between |
+//!
+//! An entry with `!` is read as the opposite action reads its entries.
+//!
+//! An allowed `#!` file brings its interpreters along if they lie in a trusted directory.
+//! Any other interpreter must itself be allowed, by a rule with `program` and without
+//! `command`. The trusted directories are `bin` and `sbin` of `/`, `/usr` and `/usr/local`.
+//!
+//! # Example
+//!
+//! ```
+//! use execward_policy::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
+//!
+//! let text = br#"
+//! version = 1
+//!
+//! [mode]
+//! security = "allowlist"
+//!
+//! [[allow]]
+//! id = "git"
+//! program = "git"
+//!
+//! [[deny]]
+//! id = "no-push"
+//! command = "git push"
+//! reason = "a person publishes"
+//! "#;
+//! let places = Places {
+//!     home: b"/home/ada".to_vec(),
+//!     workspace: b"/home/ada/engine".to_vec(),
+//!     tmp: b"/tmp".to_vec(),
+//! };
+//! let source = Source { name: "policy.toml", text, layer: Layer::User };
+//! let ruleset = Ruleset::load(&[source], &places)?;
+//!
+//! let call = |argv: &[&str]| ExecRequest {
+//!     program: ProgramFile::at("/usr/bin/git"),
+//!     interpreters: Vec::new(),
+//!     argv: argv.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
+//!     cwd: None,
+//! };
+//! assert_eq!(ruleset.decide(&call(&["git", "status"])).decision(), Decision::Allow);
+//!
+//! let request = call(&["git", "-C", "sub", "push"]);
+//! let verdict = ruleset.decide(&request);
+//! assert_eq!(verdict.decision(), Decision::Deny);
+//! assert_eq!(verdict.rule().and_then(|rule| rule.reason()), Some("a person publishes"));
+//! # Ok::<(), execward_policy::Diagnostics>(())
+//! ```
+
+#![forbid(unsafe_code)]
+
+mod command;
+mod diagnostic;
+mod escape;
+mod fields;
+mod image;
+mod keys;
+mod mode;
+mod pattern;
+mod places;
+mod preset;
+mod program;
+mod reader;
+mod request;
+mod rule;
+mod ruleset;
+mod selector;
+mod source;
+mod table;
+mod verdict;
+
+pub use diagnostic::{Diagnostics, Fault, Place, Style};
+pub use mode::{Ask, Mode, Security};
+pub use places::Places;
+pub use preset::preset;
+pub use request::{ExecRequest, Interpreter, Origin, ProgramFile};
+pub use rule::{Action, Rule};
+pub use ruleset::Ruleset;
+pub use source::{Layer, Source};
+pub use verdict::{Basis, Decision, Verdict};

@@ -1,0 +1,290 @@
+//! Path patterns: which absolute paths a policy means.
+//!
+//! A pattern is taken apart once, at load. Its literal directories become the *head*,
+//! compared byte by byte and component by component; only what begins with the first
+//! wildcard is a *tail* for globset. Two things follow. The places of a session, which
+//! may hold any byte, never pass through a pattern engine; and most patterns of a real
+//! policy are a comparison of bytes.
+//!
+//! This is the only file that names globset, because globset's defaults are not this
+//! language: there `*` crosses `/`, and `[`, `{` and `,` have a meaning.
+
+use std::str;
+
+use globset::{Candidate, GlobBuilder, GlobSet};
+use thiserror::Error;
+
+use crate::escape::{EscapeError, Unit, decode};
+use crate::places::Places;
+
+/// Longest tail of a pattern, in bytes.
+///
+/// `PATH_MAX` of Linux: execve(2) takes no longer path, so a longer pattern is a mistake.
+/// It also bounds what globset compiles.
+const TAIL_MAX_BYTES: usize = 4096;
+
+/// A pattern of absolute paths.
+#[derive(Debug, Clone)]
+pub(crate) struct PathPattern {
+    /// The literal directories that every match lies in, without a trailing slash; for
+    /// [`Tail::Itself`], the path.
+    head: Vec<u8>,
+    tail: Tail,
+}
+
+/// What may follow the head.
+#[derive(Debug, Clone)]
+enum Tail {
+    /// Nothing: the head is the path.
+    Itself,
+    /// `D/`: the head and everything below it.
+    Directory,
+    /// `D/**`: everything below the head.
+    Below,
+    /// A path relative to the head that this glob matches.
+    Glob {
+        glob: GlobSet,
+        /// The last component, if it has no wildcard.
+        file_name: Option<Vec<u8>>,
+        /// Whether the pattern begins with `**/`: it means files in any directory.
+        anywhere: bool,
+    },
+}
+
+/// Why text is not a path pattern.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum PatternError {
+    #[error(transparent)]
+    Escape(#[from] EscapeError),
+    #[error("a path pattern is absolute")]
+    Relative,
+    #[error("unknown place `${{{}}}`", .0.escape_debug())]
+    UnknownPlace(String),
+    #[error("`${{{0}}}` has no absolute path in this session")]
+    UnsetPlace(&'static str),
+    #[error("the home directory of another user cannot be named with `~`")]
+    OtherHome,
+    #[error("a path pattern has no empty component and no `.` or `..`")]
+    Component,
+    #[error("`**` stands alone between slashes")]
+    Crossing,
+    #[error("a byte that is not UTF-8 after a wildcard is not supported by this version yet")]
+    RawByte,
+    #[error("the part after the first wildcard is too long to match any path")]
+    TooLong,
+    #[error("globset refused the pattern")]
+    Refused,
+}
+
+impl PatternError {
+    /// What the author could write instead.
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::Escape(error) => error.help().map(str::to_owned),
+            Self::Relative => Some("begin it with `/`, `~/`, `${workspace}/` or `**/`".to_owned()),
+            Self::UnknownPlace(_) => Some(format!("the places are {}", list_of_places())),
+            Self::OtherHome => Some("write the directory, or `\\~` for the character".to_owned()),
+            Self::Component => Some("paths are compared after they have been resolved".to_owned()),
+            Self::Crossing => Some("`a/**/b` crosses directories; `a*b` stays in one".to_owned()),
+            Self::UnsetPlace(_) | Self::RawByte | Self::TooLong | Self::Refused => None,
+        }
+    }
+}
+
+fn list_of_places() -> String {
+    Places::NAMES
+        .map(|name| format!("`${{{name}}}`"))
+        .join(", ")
+}
+
+impl PathPattern {
+    /// Compiles `text`, with the session's places put in.
+    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, PatternError> {
+        let (place, rest) = split_place(text, places)?;
+        let mut units: Vec<Unit> = place.iter().copied().map(Unit::Byte).collect();
+        units.extend(decode(rest)?);
+        Self::compile(&units)
+    }
+
+    /// Whether the pattern matches `path`: absolute, no empty component, no `.`.
+    pub(crate) fn matches(&self, path: &[u8]) -> bool {
+        let Some(rest) = path.strip_prefix(self.head.as_slice()) else {
+            return false;
+        };
+        // `/opt/a` is not a directory of `/opt/ab`: what follows the head begins with a slash.
+        let below = rest.strip_prefix(b"/").filter(|below| !below.is_empty());
+        match &self.tail {
+            Tail::Itself => rest.is_empty(),
+            Tail::Directory => rest.is_empty() || below.is_some(),
+            Tail::Below => below.is_some(),
+            Tail::Glob { glob, .. } => {
+                below.is_some_and(|below| glob.is_match_candidate(&Candidate::from_bytes(below)))
+            }
+        }
+    }
+
+    /// The file name that every match has, if there is one.
+    pub(crate) fn file_name(&self) -> Option<&[u8]> {
+        match &self.tail {
+            Tail::Itself => Some(file_name(&self.head)),
+            Tail::Directory | Tail::Below => None,
+            Tail::Glob { file_name, .. } => file_name.as_deref(),
+        }
+    }
+
+    /// Whether the pattern means files in any directory (`**/…`).
+    pub(crate) fn is_anywhere(&self) -> bool {
+        matches!(self.tail, Tail::Glob { anywhere: true, .. })
+    }
+
+    fn compile(units: &[Unit]) -> Result<Self, PatternError> {
+        let mut components: Vec<&[Unit]> = units.split(|unit| *unit == Unit::Byte(b'/')).collect();
+        match components.first() {
+            Some([]) if components.len() > 1 => drop(components.remove(0)),
+            Some(first) if is_crossing(first) && components.len() > 1 => {}
+            _ => return Err(PatternError::Relative),
+        }
+        let is_directory = components.pop_if(|last| last.is_empty()).is_some();
+        for component in &components {
+            check_component(component)?;
+        }
+        let wild = components.iter().position(|component| is_wild(component));
+        let (head, tail) = components.split_at(wild.unwrap_or(components.len()));
+        let tail = match (tail, is_directory) {
+            // The root has no name of its own, and `/` means the root alone.
+            ([], true) if head.is_empty() => {
+                return Ok(Self {
+                    head: b"/".to_vec(),
+                    tail: Tail::Itself,
+                });
+            }
+            ([], true) => Tail::Directory,
+            ([], false) => Tail::Itself,
+            ([only], _) if is_crossing(only) => Tail::Below,
+            _ => compile_tail(tail, is_directory, head.is_empty())?,
+        };
+        let head = head
+            .iter()
+            .flat_map(|name| [b'/'].into_iter().chain(literal_bytes(name)));
+        Ok(Self {
+            head: head.collect(),
+            tail,
+        })
+    }
+}
+
+/// Splits `~` or `${name}` off the front and returns its value with what follows.
+fn split_place<'t>(text: &'t str, places: &'t Places) -> Result<(&'t [u8], &'t str), PatternError> {
+    let (name, rest) = if let Some(rest) = text.strip_prefix('~') {
+        if !is_at_boundary(rest) {
+            return Err(PatternError::OtherHome);
+        }
+        ("home", rest)
+    } else if let Some((name, rest)) = text.strip_prefix("${").and_then(|t| t.split_once('}')) {
+        if !is_at_boundary(rest) {
+            return Err(PatternError::Relative);
+        }
+        (name, rest)
+    } else {
+        return Ok((b"", text));
+    };
+    let name = Places::NAMES
+        .into_iter()
+        .find(|known| *known == name)
+        .ok_or_else(|| PatternError::UnknownPlace(name.to_owned()))?;
+    let value = places.get(name).unwrap_or_default();
+    // An empty value is the root, without its slash, or no value at all: neither is a place.
+    if !value.starts_with(b"/") {
+        return Err(PatternError::UnsetPlace(name));
+    }
+    Ok((value, rest))
+}
+
+fn is_at_boundary(rest: &str) -> bool {
+    rest.is_empty() || rest.starts_with('/')
+}
+
+fn check_component(component: &[Unit]) -> Result<(), PatternError> {
+    let is_literal = |text: &[u8]| {
+        component
+            .iter()
+            .copied()
+            .eq(text.iter().copied().map(Unit::Byte))
+    };
+    if component.is_empty() || is_literal(b".") || is_literal(b"..") {
+        return Err(PatternError::Component);
+    }
+    let has_crossing = component.windows(2).any(is_crossing);
+    if has_crossing && !is_crossing(component) {
+        return Err(PatternError::Crossing);
+    }
+    Ok(())
+}
+
+fn compile_tail(tail: &[&[Unit]], is_directory: bool, at_root: bool) -> Result<Tail, PatternError> {
+    let text = glob_text(tail)?;
+    let text = if is_directory {
+        format!("{{{text},{text}/**}}")
+    } else {
+        text
+    };
+    let glob = GlobBuilder::new(&text)
+        .literal_separator(true)
+        .backslash_escape(true)
+        .build()
+        .map_err(|_| PatternError::Refused)?;
+    // A set of one: unlike globset's matcher of one glob, building it reports failure.
+    let glob = GlobSet::new([glob]).map_err(|_| PatternError::Refused)?;
+    let last = tail.last().filter(|last| !is_directory && !is_wild(last));
+    Ok(Tail::Glob {
+        glob,
+        file_name: last.map(|last| literal_bytes(last).collect()),
+        anywhere: at_root && tail.first().is_some_and(|first| is_crossing(first)),
+    })
+}
+
+/// Writes components as a glob in which nothing but our wildcards has a meaning.
+fn glob_text(components: &[&[Unit]]) -> Result<String, PatternError> {
+    let mut text = Vec::new();
+    for component in components {
+        if !text.is_empty() {
+            text.push(b'/');
+        }
+        for unit in *component {
+            match unit {
+                Unit::Many => text.push(b'*'),
+                Unit::One => text.push(b'?'),
+                Unit::Byte(byte) if byte.is_ascii_punctuation() => text.extend([b'\\', *byte]),
+                Unit::Byte(byte) => text.push(*byte),
+            }
+        }
+    }
+    if text.len() > TAIL_MAX_BYTES {
+        return Err(PatternError::TooLong);
+    }
+    String::from_utf8(text).map_err(|_| PatternError::RawByte)
+}
+
+fn is_wild(component: &[Unit]) -> bool {
+    component.iter().any(|unit| !matches!(unit, Unit::Byte(_)))
+}
+
+/// Whether a component is `**`.
+fn is_crossing(component: &[Unit]) -> bool {
+    component == [Unit::Many, Unit::Many]
+}
+
+fn literal_bytes(component: &[Unit]) -> impl Iterator<Item = u8> {
+    component.iter().filter_map(|unit| match unit {
+        Unit::Byte(byte) => Some(*byte),
+        Unit::One | Unit::Many => None,
+    })
+}
+
+/// The last component of a path.
+pub(crate) fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,101 @@
+//! The policies that come with execward.
+
+/// The text of a preset, to be loaded as a source of [`Layer::Builtin`](crate::Layer).
+///
+/// `None` if there is no preset of that name. `dev` is the policy of those who name none.
+#[must_use]
+pub fn preset(name: &str) -> Option<&'static str> {
+    match name {
+        "dev" => Some(include_str!("../presets/dev.toml")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
+
+    fn decide(path: &str, words: &[&str]) -> Decision {
+        let places = Places {
+            home: "/home/u".into(),
+            workspace: "/w".into(),
+            tmp: "/tmp".into(),
+        };
+        let text = preset("dev").unwrap().as_bytes();
+        let source = Source {
+            name: "preset:dev",
+            text,
+            layer: Layer::Builtin,
+        };
+        let ruleset = Ruleset::load(&[source], &places).unwrap();
+        let request = ExecRequest {
+            program: ProgramFile::at(path),
+            interpreters: Vec::new(),
+            argv: words.iter().map(|word| (*word).into()).collect(),
+            cwd: None,
+        };
+        ruleset.decide(&request).decision()
+    }
+
+    #[test]
+    fn dev_refuses_what_leaves_the_session() {
+        for (path, words) in [
+            ("/usr/bin/sudo", ["sudo", "-n", "true"]),
+            ("/opt/x/su", ["su", "-", "root"]),
+            ("/usr/bin/crontab", ["crontab", "-l", ""]),
+            ("/usr/bin/systemd-run", ["systemd-run", "--user", "true"]),
+        ] {
+            assert_eq!(decide(path, &words), Decision::Deny, "{path}");
+        }
+    }
+
+    #[test]
+    fn dev_asks_before_a_daemon_is_given_work() {
+        assert_eq!(
+            decide("/usr/bin/docker", &["docker", "run", "x"]),
+            Decision::Ask
+        );
+    }
+
+    #[test]
+    fn dev_lets_the_rest_run() {
+        for path in [
+            "/usr/bin/git",
+            "/w/target/debug/x",
+            "/usr/bin/sudoedit-helper",
+        ] {
+            assert_eq!(
+                decide(path, &["x", "sudo", "su"]),
+                Decision::Allow,
+                "{path}"
+            );
+        }
+    }
+
+    #[test]
+    fn every_deny_of_dev_says_why_and_what_instead() {
+        let places = Places {
+            home: "/h".into(),
+            workspace: "/w".into(),
+            tmp: "/tmp".into(),
+        };
+        let text = preset("dev").unwrap().as_bytes();
+        let source = Source {
+            name: "preset:dev",
+            text,
+            layer: Layer::Builtin,
+        };
+        let ruleset = Ruleset::load(&[source], &places).unwrap();
+        for rule in ruleset.rules() {
+            assert!(rule.reason().is_some(), "{}", rule.id());
+            let is_deny = rule.action() == crate::Action::Deny;
+            assert_eq!(rule.instead().is_some(), is_deny, "{}", rule.id());
+        }
+    }
+
+    #[test]
+    fn an_unknown_preset_is_none() {
+        assert_eq!(preset("prod"), None);
+    }
+}

@@ -1,0 +1,179 @@
+//! Which file: an entry of `program`, and the first word of `command`.
+
+use thiserror::Error;
+
+use crate::escape::{EscapeError, Unit, decode};
+use crate::image::{Image, Reading};
+use crate::pattern::{PathPattern, PatternError, file_name};
+use crate::places::Places;
+
+/// A file by its bare name or by a pattern of its path.
+#[derive(Debug, Clone)]
+pub(crate) enum Program {
+    /// The file of that name in a trusted directory; in doubt, in any.
+    Name(Vec<u8>),
+    /// The file with such a path.
+    Path(PathPattern),
+}
+
+/// Why text does not name a program.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum ProgramError {
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    #[error("the name of a program is empty")]
+    Empty,
+    #[error("`{}`: classes are not supported by this version yet", .0.escape_debug())]
+    Class(String),
+    #[error("a bare name takes no wildcard")]
+    Wildcard,
+    #[error("a bare name is the name of a file")]
+    NotAFile,
+}
+
+impl From<EscapeError> for ProgramError {
+    fn from(error: EscapeError) -> Self {
+        Self::Pattern(error.into())
+    }
+}
+
+impl ProgramError {
+    /// What the author could write instead.
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::Pattern(error) => error.help(),
+            Self::Class(_) => Some("list the programs by name".to_owned()),
+            Self::Wildcard => Some("write a path pattern, such as `/usr/bin/python*`".to_owned()),
+            Self::Empty | Self::NotAFile => None,
+        }
+    }
+}
+
+impl Program {
+    /// Reads one entry, with its `!` already taken off.
+    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, ProgramError> {
+        if text.is_empty() {
+            return Err(ProgramError::Empty);
+        }
+        if text.starts_with('@') {
+            return Err(ProgramError::Class(text.to_owned()));
+        }
+        if text.starts_with(['~', '$', '/']) {
+            return Ok(Self::Path(PathPattern::parse(text, places)?));
+        }
+        let units = decode(text)?;
+        if units.contains(&Unit::Byte(b'/')) {
+            return Ok(Self::Path(PathPattern::parse(text, places)?));
+        }
+        let name: Option<Vec<u8>> = units
+            .into_iter()
+            .map(|unit| match unit {
+                Unit::Byte(byte) => Some(byte),
+                Unit::One | Unit::Many => None,
+            })
+            .collect();
+        let name = name.ok_or(ProgramError::Wildcard)?;
+        if name == b"." || name == b".." {
+            return Err(ProgramError::NotAFile);
+        }
+        Ok(Self::Name(name))
+    }
+
+    /// Whether the entry means this image.
+    pub(crate) fn covers(&self, image: &Image<'_>, reading: Reading) -> bool {
+        match self {
+            Self::Name(name) => image.is_called(name, reading),
+            Self::Path(pattern) => image.names(reading).any(|path| pattern.matches(path)),
+        }
+    }
+
+    /// Whether the entry means this image *by a name that ends in* `name`.
+    pub(crate) fn covers_as(&self, name: &[u8], image: &Image<'_>, reading: Reading) -> bool {
+        match self {
+            Self::Name(own) => own == name && image.is_called(name, reading),
+            Self::Path(pattern) => image
+                .names(reading)
+                .any(|path| file_name(path) == name && pattern.matches(path)),
+        }
+    }
+
+    /// The file name that one name of every covered image has, if there is one.
+    pub(crate) fn file_name(&self) -> Option<&[u8]> {
+        match self {
+            Self::Name(name) => Some(name),
+            Self::Path(pattern) => pattern.file_name(),
+        }
+    }
+
+    /// Whether the entry is a path pattern that means files in any directory.
+    pub(crate) fn is_anywhere(&self) -> bool {
+        match self {
+            Self::Name(_) => false,
+            Self::Path(pattern) => pattern.is_anywhere(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::request::{ExecRequest, ProgramFile};
+
+    fn places() -> Places {
+        Places {
+            home: "/home/u".into(),
+            workspace: "/w".into(),
+            tmp: "/tmp".into(),
+        }
+    }
+
+    fn covers(text: &str, path: &str, reading: Reading) -> bool {
+        let request = ExecRequest {
+            program: ProgramFile::at(path),
+            interpreters: Vec::new(),
+            argv: Vec::new(),
+            cwd: None,
+        };
+        let program = Program::parse(text, &places()).unwrap();
+        program.covers(&Image::of_program(&request), reading)
+    }
+
+    #[test]
+    fn a_bare_name_in_doubt_is_that_name_anywhere() {
+        assert!(covers("git", "/usr/bin/git", Reading::Strict));
+        assert!(!covers("git", "/tmp/git", Reading::Strict));
+        assert!(covers("git", "/tmp/git", Reading::Doubtful));
+        assert!(!covers("git", "/tmp/gitk", Reading::Doubtful));
+    }
+
+    #[test]
+    fn a_path_is_that_path_in_both_readings() {
+        for reading in [Reading::Strict, Reading::Doubtful] {
+            assert!(covers("~/bin/x", "/home/u/bin/x", reading));
+            assert!(!covers("~/bin/x", "/usr/bin/x", reading));
+        }
+    }
+
+    #[test]
+    fn special_characters_can_begin_a_bare_name() {
+        assert!(covers(r"\@x", "/usr/bin/@x", Reading::Strict));
+        assert!(covers(r"\~x", "/usr/bin/~x", Reading::Strict));
+        assert!(covers("[", "/usr/bin/[", Reading::Strict));
+        assert!(covers(r"a\*", "/usr/bin/a*", Reading::Strict));
+    }
+
+    #[test]
+    fn malformed_entries_are_refused() {
+        for (text, error) in [
+            ("", ProgramError::Empty),
+            ("@shells", ProgramError::Class("@shells".to_owned())),
+            ("python*", ProgramError::Wildcard),
+            ("**", ProgramError::Wildcard),
+            ("..", ProgramError::NotAFile),
+            ("bin/git", ProgramError::Pattern(PatternError::Relative)),
+            ("./git", ProgramError::Pattern(PatternError::Relative)),
+        ] {
+            assert_eq!(Program::parse(text, &places()).err(), Some(error), "{text}");
+        }
+    }
+}

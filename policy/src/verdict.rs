@@ -1,0 +1,80 @@
+//! The answer: what is to happen with a call, and on what ground.
+
+use std::fmt;
+
+use crate::mode::{Ask, Security};
+use crate::rule::Rule;
+
+/// What is to happen with a call. Ordered from the loosest.
+#[must_use]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Decision {
+    /// It runs.
+    Allow,
+    /// A person is asked. Without an answer it does not run.
+    Ask,
+    /// It does not run.
+    Deny,
+}
+
+impl fmt::Display for Decision {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+        })
+    }
+}
+
+/// What a decision rests on.
+#[derive(Debug, Clone, Copy)]
+pub enum Basis<'r> {
+    /// A rule that holds for the call and whose action led here. An ask rule is the ground
+    /// of a deny too, where `ask = "off"`.
+    ///
+    /// If several rules would do, this is the one of the highest layer, and in a layer the
+    /// one whose id sorts first: the order of rules in a file shows nowhere.
+    Rule(&'r Rule),
+    /// The mode: no rule holds, or the mode is stricter than the rule that does.
+    Default {
+        /// The mode's `security`.
+        security: Security,
+        /// The mode's `ask`.
+        ask: Ask,
+    },
+}
+
+/// A decision with its ground.
+#[must_use]
+#[derive(Debug, Clone, Copy)]
+pub struct Verdict<'r> {
+    decision: Decision,
+    basis: Basis<'r>,
+}
+
+impl<'r> Verdict<'r> {
+    pub(crate) fn new(decision: Decision, basis: Basis<'r>) -> Self {
+        Self { decision, basis }
+    }
+
+    /// What is to happen with the call.
+    pub fn decision(&self) -> Decision {
+        self.decision
+    }
+
+    /// What the decision rests on.
+    #[must_use]
+    pub fn basis(&self) -> Basis<'r> {
+        self.basis
+    }
+
+    /// The rule that the decision rests on, if it rests on one.
+    #[must_use]
+    pub fn rule(&self) -> Option<&'r Rule> {
+        match self.basis {
+            Basis::Rule(rule) => Some(rule),
+            Basis::Default { .. } => None,
+        }
+    }
+}
