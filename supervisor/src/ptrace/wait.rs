@@ -3,7 +3,7 @@
 //! nix's own refuses statuses that name a real-time signal, and loses the pid with them.
 
 use nix::errno::Errno;
-use rustix::process::{WaitOptions, waitpid};
+use rustix::process::{WaitOptions, wait};
 
 use super::stop::{ExecStop, Stopped};
 use crate::tracee::Tid;
@@ -45,7 +45,7 @@ const ALL_KINDS: WaitOptions = WaitOptions::from_bits_retain(libc::__WALL.cast_u
 /// What waitpid(2) answers; without any child there is no event and no error.
 pub(crate) fn next_event() -> Result<Option<WaitEvent>, Errno> {
     let options = ALL_KINDS | WaitOptions::NOHANG | WaitOptions::UNTRACED | WaitOptions::CONTINUED;
-    match waitpid(None, options) {
+    match wait(options) {
         Ok(Some((pid, status))) => {
             let tid = Tid::from_wait(pid);
             Ok(Some(decode(tid, status.as_raw())))
