@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::ExecId;
 use crate::exec::{ExecArgs, ExecAttempt, Expectation, Image};
-use crate::tracee::Tid;
+use crate::tracee::{TaskDir, Tid};
 
 /// How long an exec may stay unknown before its task is asked to stop: one that failed makes no
 /// stop of its own. Long enough for a load from a slow disk to be over most of the time.
@@ -25,6 +25,8 @@ const INTERRUPT_AFTER: Duration = Duration::from_millis(10);
 pub(crate) struct InFlight {
     pub(crate) exec_id: ExecId,
     pub(crate) tgid: Tid,
+    /// The caller's directory of proc: a leader's is its process's, before and after.
+    pub(crate) task: Option<TaskDir>,
     pub(crate) attempt: ExecAttempt,
     pub(crate) args: ExecArgs,
     pub(crate) expectation: Expectation,
@@ -143,6 +145,7 @@ mod tests {
         InFlight {
             exec_id: ExecId(1),
             tgid,
+            task: None,
             attempt: ExecAttempt {
                 pointer_bytes: 8,
                 path: 0,

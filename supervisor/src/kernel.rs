@@ -1,8 +1,8 @@
 //! What the gate knows the kernel's world by: proc, the session's root, its own rights.
 
-use nix::errno::Errno;
-
-use crate::exec::{Filesystems, Image, Lookup, LookupError, Patience, SessionRoot, Target, View};
+use crate::exec::{
+    Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot, Target, View,
+};
 use crate::tracee::{Credentials, Procfs, Tid};
 
 /// Opened once, before the session starts.
@@ -12,6 +12,7 @@ pub(crate) struct Kernel {
     pub(crate) session: SessionRoot,
     pub(crate) own: Credentials,
     pub(crate) filesystems: Filesystems,
+    elves: KnownElves,
 }
 
 impl Kernel {
@@ -29,6 +30,7 @@ impl Kernel {
             session,
             own,
             filesystems: Filesystems::default(),
+            elves: KnownElves::default(),
         })
     }
 
@@ -66,19 +68,9 @@ impl Kernel {
             session: &self.session,
             proc: &self.proc,
             filesystems: &mut self.filesystems,
+            elves: &mut self.elves,
             patience,
         };
         (lookup, &self.own)
-    }
-}
-
-/// The name of the errno that the kernel is told.
-pub(crate) fn errno_name(errno: Errno) -> &'static str {
-    match errno {
-        Errno::EPERM => "EPERM",
-        Errno::EACCES => "EACCES",
-        Errno::ENOENT => "ENOENT",
-        Errno::EAGAIN => "EAGAIN",
-        _ => "other",
     }
 }

@@ -6,7 +6,6 @@ use crate::audit::{
     Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError, Outcome, Program,
     SessionEnd, SessionStart, Summary, Tally,
 };
-use crate::kernel::errno_name;
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
 
@@ -70,7 +69,7 @@ impl Ledger {
             },
             Reply::Fail(errno) => Effect {
                 sent: "errno",
-                errno: Some(errno_name(errno)),
+                errno: Some(format!("{errno:?}")),
             },
         };
         let total = u64::try_from(received.elapsed().as_micros()).unwrap_or(u64::MAX);

@@ -27,7 +27,7 @@ use crate::seccomp::{Answered, Notification, Reply};
 use crate::watch::Activity;
 use execward_policy::Decision;
 
-/// An exec whose strings are read and whose file is not yet known.
+/// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
 #[derive(Debug)]
 pub(crate) struct Subject {
     pub(crate) received: Instant,
@@ -51,6 +51,18 @@ enum Hindrance {
     Unreadable(Option<Caller>, String),
 }
 
+impl Hindrance {
+    fn of(error: &CaptureError, caller: &Caller) -> Self {
+        match error {
+            CaptureError::Gone => Self::Gone,
+            CaptureError::Kernel(errno) => Self::Kernel(*errno),
+            CaptureError::Unreadable { .. } => {
+                Self::Unreadable(Some(caller.clone()), error.to_string())
+            }
+        }
+    }
+}
+
 impl Gate {
     /// Takes a notification: every path from here answers it once, or parks it where it will be.
     pub(crate) fn consider(&mut self, notification: Notification) {
@@ -61,10 +73,16 @@ impl Gate {
                 let found = self.look_up(&subject);
                 self.found(notification, subject, found);
             }
-            Err(Hindrance::Gone) => notification.abandon(),
-            Err(Hindrance::Busy) => self.queue(notification),
-            Err(Hindrance::Kernel(errno)) => self.answer_missing(notification, errno),
-            Err(Hindrance::Unreadable(caller, detail)) => {
+            Err(hindrance) => self.hinder(notification, received, hindrance),
+        }
+    }
+
+    fn hinder(&mut self, notification: Notification, received: Instant, hindrance: Hindrance) {
+        match hindrance {
+            Hindrance::Gone => notification.abandon(),
+            Hindrance::Busy => self.queue(notification),
+            Hindrance::Kernel(errno) => self.answer_missing(notification, errno),
+            Hindrance::Unreadable(caller, detail) => {
                 let program = caller.as_ref().map(Program::of).unwrap_or_default();
                 let judgement = Judgement::refusal(Reason::Unreadable, detail);
                 self.refuse(notification, received, program, &judgement);
@@ -72,7 +90,7 @@ impl Gate {
         }
     }
 
-    /// Who asks, and with which strings.
+    /// Who asks, and for which path.
     fn capture(
         &mut self,
         notification: &Notification,
@@ -82,7 +100,9 @@ impl Gate {
         let unreadable = |detail: String| Hindrance::Unreadable(None, detail);
         let attempt = ExecAttempt::decode(notification.data()).map_err(|error| match error {
             AttemptError::Flags(_) => Hindrance::Kernel(Errno::EINVAL),
-            other => unreadable(other.to_string()),
+            AttemptError::Architecture(_) | AttemptError::NotExec(_) => {
+                unreadable(error.to_string())
+            }
         })?;
         let gone_or = |detail: String| {
             if notification.is_pending() {
@@ -108,19 +128,11 @@ impl Gate {
         let activity = Activity::Reading(tid);
         let args = self
             .watch
-            .during(activity, || ExecArgs::capture(&attempt, tid));
-        let args = args.map_err(|error| match error {
-            CaptureError::Gone => Hindrance::Gone,
-            CaptureError::Kernel(errno) => Hindrance::Kernel(errno),
-            CaptureError::Unreadable { .. } => {
-                Hindrance::Unreadable(Some(caller.clone()), error.to_string())
-            }
-        })?;
-        let cwd = task.link_text("cwd").unwrap_or_default();
+            .during(activity, || ExecArgs::name(&attempt, tid));
+        let args = args.map_err(|error| Hindrance::of(&error, &caller))?;
         let mut program = Program::of(&caller);
         program.set_ids(&status);
-        program.set_strings(&args.path, &args.argv);
-        program.set_cwd(&cwd);
+        program.set_path(&args.path);
         let view = View::of(task, status, &self.kernel.session);
         let view =
             view.map_err(|errno| gone_or(format!("cannot see the root of {tid}: {errno}")))?;
@@ -131,8 +143,20 @@ impl Gate {
             attempt,
             args,
             view,
-            cwd,
+            cwd: Vec::new(),
         })
+    }
+
+    /// With which arguments, environment and working directory.
+    fn complete(&mut self, subject: &mut Subject) -> Result<(), CaptureError> {
+        let (attempt, tid) = (subject.attempt, subject.caller.tid);
+        let args = &mut subject.args;
+        self.watch
+            .during(Activity::Reading(tid), || args.complete(&attempt, tid))?;
+        subject.cwd = subject.view.task().link_text("cwd").unwrap_or_default();
+        subject.program.set_argv(&subject.args.argv);
+        subject.program.set_cwd(&subject.cwd);
+        Ok(())
     }
 
     /// Which file that is, by what the kernel has cached.
@@ -183,6 +207,13 @@ impl Gate {
         if let Some(target) = image.target() {
             subject.program.set_file(target.facts());
         }
+        if let Err(error) = self.complete(&mut subject) {
+            return self.hinder(
+                notification,
+                subject.received,
+                Hindrance::of(&error, &subject.caller),
+            );
+        }
         let request = describe(&image, &subject.args.argv, &subject.cwd);
         let judgement = self.judge(&request, &subject);
         match judgement.decision {
@@ -212,10 +243,7 @@ impl Gate {
         {
             return self.answer_missing(notification, errno);
         }
-        let nothing = Expectation {
-            exe: None,
-            ..expectation_of(&subject, None)
-        };
+        let nothing = Expectation::new(None, &[], &[], Vec::new(), false);
         self.admit(notification, subject, None, nothing, &Judgement::missing());
     }
 
@@ -246,6 +274,7 @@ impl Gate {
             program,
             attempt,
             args,
+            view,
             ..
         } = subject;
         let recorded = self.ledger.decided(
@@ -256,9 +285,11 @@ impl Gate {
             received,
             &self.watch,
         );
+        let task = Some(view.into_task()).filter(|_| tid == tgid);
         let exec = crate::attached::InFlight {
             exec_id,
             tgid,
+            task,
             attempt,
             args,
             expectation,
@@ -307,20 +338,10 @@ fn expectation(subject: &Subject, image: &Image) -> Expectation {
     // A question to the kernel, not an exec: nothing may load.
     let loads = !subject.attempt.flags.is_check_only();
     let exe = image.loaded_id().filter(|_| loads);
-    Expectation {
-        exe,
-        ..expectation_of(subject, Some(image))
-    }
-}
-
-fn expectation_of(subject: &Subject, image: Option<&Image>) -> Expectation {
     let args = &subject.args;
     let execfn = args.execfn(&subject.attempt);
-    let argv = match image {
-        Some(image) => image.final_argv(&args.argv, &execfn),
-        None => args.argv.clone(),
-    };
-    Expectation::new(None, &argv, &args.envp, execfn, subject.view.is_foreign())
+    let argv = image.final_argv(&args.argv, &execfn);
+    Expectation::new(exe, &argv, &args.envp, execfn, subject.view.is_foreign())
 }
 
 /// Whether `facts` is of a file that the kernel starts by way of another.

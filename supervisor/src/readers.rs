@@ -15,8 +15,8 @@ use nix::sched::{CloneFlags, unshare};
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::exec::{
-    ExecAttempt, Filesystems, Image, ImageFacts, Lookup, LookupError, Patience, SessionRoot,
-    Target, View,
+    ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError, Patience,
+    SessionRoot, Target, View,
 };
 use crate::fdpass;
 use crate::tracee::{Credentials, Procfs, Tid};
@@ -84,6 +84,7 @@ struct Bench {
     session: SessionRoot,
     own: Credentials,
     filesystems: Filesystems,
+    elves: KnownElves,
 }
 
 impl Readers {
@@ -175,6 +176,7 @@ impl Reader {
             session: session.try_clone()?,
             own: own.clone(),
             filesystems: Filesystems::default(),
+            elves: KnownElves::default(),
         };
         let (jobs, job_receiver) = channel();
         let (result_sender, results) = channel();
@@ -256,6 +258,7 @@ impl Bench {
             session: &self.session,
             proc: &self.proc,
             filesystems: &mut self.filesystems,
+            elves: &mut self.elves,
             patience: Patience::Waiting,
         };
         let target = Target {

@@ -350,6 +350,7 @@ fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionError> {
 }
 
 /// The cause behind an errno of seccomp(2), with what to do.
+#[expect(clippy::wildcard_enum_match_arm, reason = "errnos are an open set")]
 fn why_no_filter(errno: Errno) -> String {
     let why = match errno {
         Errno::EBUSY => {

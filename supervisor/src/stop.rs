@@ -40,12 +40,13 @@ impl Gate {
         self.group_is_free(tgid);
     }
 
-    fn verify(&mut self, stop: ExecStop, former: Tid, exec: InFlight) {
+    fn verify(&mut self, stop: ExecStop, former: Tid, mut exec: InFlight) {
+        let task = exec.task.take();
         let caller = Caller {
             pid: stop.tgid(),
             tid: former,
         };
-        let outcome = match self.look_at(&stop, &exec) {
+        let outcome = match self.look_at(&stop, &exec, task) {
             Ok((_, _, None)) => Outcome::of("verified"),
             Ok((task, loaded, Some(difference))) => {
                 self.judge_different(&exec, task, &loaded, difference)
@@ -75,10 +76,14 @@ impl Gate {
         &mut self,
         stop: &ExecStop,
         exec: &InFlight,
+        task: Option<TaskDir>,
     ) -> Result<(TaskDir, LoadedImage, Option<Difference>), LoadedError> {
         let look =
             |errno: rustix::io::Errno| LoadedError::Look(Errno::from_raw(errno.raw_os_error()));
-        let task = self.kernel.proc.task(stop.tgid()).map_err(look)?;
+        let task = match task {
+            Some(task) => task,
+            None => self.kernel.proc.task(stop.tgid()).map_err(look)?,
+        };
         let session = exec
             .expectation
             .checks_loader
@@ -303,10 +308,10 @@ fn names_file(named: &Image, exe: &Image) -> bool {
 
 /// `ENOENT` and the like; numbers that have no name are the kernel's own restarts.
 fn name_of_errno(errno: Errno) -> String {
-    match errno {
-        Errno::UnknownErrno => "restarted".to_owned(),
-        errno => format!("{errno:?}"),
+    if errno == Errno::UnknownErrno {
+        return "restarted".to_owned();
     }
+    format!("{errno:?}")
 }
 
 fn detach(stopped: Stopped) {

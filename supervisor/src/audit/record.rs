@@ -174,13 +174,13 @@ pub(crate) enum Reason {
 }
 
 /// What the kernel was told.
-#[derive(Clone, Copy, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 pub(crate) struct Effect {
     /// `continue` or `errno`.
     pub(crate) sent: &'static str,
     /// The errno's name.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) errno: Option<&'static str>,
+    pub(crate) errno: Option<String>,
 }
 
 /// How long it took, in microseconds.
@@ -323,8 +323,11 @@ impl Program {
         self.gid_e = Some(credentials.gids[1]);
     }
 
-    pub(crate) fn set_strings(&mut self, path: &[u8], argv: &[Vec<u8>]) {
+    pub(crate) fn set_path(&mut self, path: &[u8]) {
         self.req_path = Some(text(path, || "/proc/req_path".into(), &mut self.exact));
+    }
+
+    pub(crate) fn set_argv(&mut self, argv: &[Vec<u8>]) {
         let (shown, is_cut) = shown_argv(argv, "/proc/argv", &mut self.exact);
         self.argc = Some(argv.len());
         if is_cut {

@@ -17,7 +17,8 @@ const STRINGS_MAX_BYTES: usize = 6 << 20;
 pub(crate) struct ExecArgs {
     /// The path as passed, unresolved.
     pub(crate) path: Vec<u8>,
-    /// The arguments. Never empty: the kernel makes none into one empty string (Linux 5.18).
+    /// The arguments. None yet, or at least one: the kernel makes none into one empty string
+    /// (Linux 5.18).
     pub(crate) argv: Vec<Vec<u8>>,
     /// The environment.
     pub(crate) envp: Vec<Vec<u8>>,
@@ -45,34 +46,39 @@ pub(crate) enum CaptureError {
 }
 
 impl ExecArgs {
-    /// Reads `attempt`'s strings from `tid`, which waits in that call.
+    /// Reads the path alone: most execs of a search along PATH find no file, and need no more.
     ///
     /// # Errors
-    /// If any byte of them cannot be read, or the kernel would refuse their length.
-    pub(crate) fn capture(attempt: &ExecAttempt, tid: Tid) -> Result<Self, CaptureError> {
+    /// If any byte of it cannot be read, or the kernel would refuse its length.
+    pub(crate) fn name(attempt: &ExecAttempt, tid: Tid) -> Result<Self, CaptureError> {
         let memory = Memory::new(tid, attempt.pointer_bytes);
-        let refuse = |what, too_long| {
-            move |error| match error {
-                MemoryError::Gone => CaptureError::Gone,
-                MemoryError::Fault(_) => CaptureError::Kernel(Errno::EFAULT),
-                MemoryError::TooLong => CaptureError::Kernel(too_long),
-                MemoryError::Refused(_) => CaptureError::Unreadable { what, tid, error },
-            }
-        };
         let path = memory
             .string(attempt.path, PATH_MAX_BYTES)
-            .map_err(refuse("path", Errno::ENAMETOOLONG))?;
+            .map_err(|error| CaptureError::of("path", Errno::ENAMETOOLONG, tid, error))?;
+        Ok(Self {
+            path,
+            argv: Vec::new(),
+            envp: Vec::new(),
+        })
+    }
+
+    /// Reads the arguments and the environment to the path. The task waits in its call.
+    ///
+    /// # Errors
+    /// As [`ExecArgs::name`].
+    pub(crate) fn complete(&mut self, attempt: &ExecAttempt, tid: Tid) -> Result<(), CaptureError> {
+        let memory = Memory::new(tid, attempt.pointer_bytes);
         let mut budget = STRINGS_MAX_BYTES;
-        let mut argv = memory
+        self.argv = memory
             .strings(attempt.argv, &mut budget)
-            .map_err(refuse("argv", Errno::E2BIG))?;
-        let envp = memory
+            .map_err(|error| CaptureError::of("argv", Errno::E2BIG, tid, error))?;
+        self.envp = memory
             .strings(attempt.envp, &mut budget)
-            .map_err(refuse("environment", Errno::E2BIG))?;
-        if argv.is_empty() {
-            argv.push(Vec::new());
+            .map_err(|error| CaptureError::of("environment", Errno::E2BIG, tid, error))?;
+        if self.argv.is_empty() {
+            self.argv.push(Vec::new());
         }
-        Ok(Self { path, argv, envp })
+        Ok(())
     }
 
     /// The name that the kernel gives the new image (`AT_EXECFN`) for these strings.
@@ -89,5 +95,16 @@ impl ExecArgs {
             name.extend_from_slice(&self.path);
         }
         name
+    }
+}
+
+impl CaptureError {
+    fn of(what: &'static str, too_long: Errno, tid: Tid, error: MemoryError) -> Self {
+        match error {
+            MemoryError::Gone => Self::Gone,
+            MemoryError::Fault(_) => Self::Kernel(Errno::EFAULT),
+            MemoryError::TooLong => Self::Kernel(too_long),
+            MemoryError::Refused(_) => Self::Unreadable { what, tid, error },
+        }
     }
 }

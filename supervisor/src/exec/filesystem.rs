@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 use std::os::fd::BorrowedFd;
 
-use rustix::fs::{AtFlags, StatxFlags, statx};
+use rustix::fs::{AtFlags, Statx, StatxFlags, statx};
 use rustix::io::Errno;
 
 use crate::tracee::TaskDir;
@@ -38,7 +38,7 @@ pub(crate) struct Filesystems {
 const MOUNTS_MAX: usize = 4096;
 
 /// `STATX_MNT_ID_UNIQUE` of linux/stat.h (Linux 6.8): a mount number that is never used again.
-const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
+pub(super) const UNIQUE_MOUNT: StatxFlags = StatxFlags::from_bits_retain(0x4000);
 
 /// `STATX_ATTR_*` aside, what every look asks: nothing that makes a server answer.
 pub(super) const QUIETLY: AtFlags = AtFlags::EMPTY_PATH.union(AtFlags::STATX_DONT_SYNC);
@@ -50,6 +50,16 @@ impl Filesystems {
     /// What statx(2) or the task's mount table answer.
     pub(crate) fn of(&mut self, file: BorrowedFd<'_>, task: &TaskDir) -> Result<Filesystem, Errno> {
         let seen = statx(file, "", QUIETLY, UNIQUE_MOUNT)?;
+        self.of_seen(file, &seen, task)
+    }
+
+    /// As [`Filesystems::of`], for a file that was looked at with [`UNIQUE_MOUNT`].
+    pub(super) fn of_seen(
+        &mut self,
+        file: BorrowedFd<'_>,
+        seen: &Statx,
+        task: &TaskDir,
+    ) -> Result<Filesystem, Errno> {
         let lasting = (seen.stx_mask & UNIQUE_MOUNT.bits() != 0).then_some(seen.stx_mnt_id);
         if let Some(known) = lasting.and_then(|mount| self.by_mount.get(&mount)) {
             return Ok(*known);

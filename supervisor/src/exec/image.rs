@@ -1,5 +1,6 @@
 //! The file that an exec names, with the interpreters that the kernel would put before it.
 
+use std::collections::HashSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use execward_policy::Origin;
@@ -7,7 +8,7 @@ use rustix::fs::{OFlags, Statx, StatxFlags, statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::attempt::ExecFlags;
-use super::filesystem::{Filesystem, QUIETLY};
+use super::filesystem::{Filesystem, QUIETLY, UNIQUE_MOUNT};
 use super::header::{HEADER_BYTES, Header};
 use super::lookup::{Located, Lookup, LookupError, Patience, join};
 use crate::tracee::{Credentials, as_task};
@@ -96,6 +97,39 @@ enum ChainEnd {
     Fails,
 }
 
+/// Files that were ELF images when their header was last read, by identity, size and change time.
+///
+/// These do not bind content: a writer with a mapping changes it unseen. Nothing rests on it either:
+/// what the kernel makes of the file shows at the exec-stop, and is judged if it is not this.
+#[derive(Debug, Default)]
+pub(crate) struct KnownElves {
+    known: HashSet<(FileId, u64, i128)>,
+}
+
+/// Most files remembered; after that the memory starts afresh.
+const ELVES_MAX: usize = 4096;
+
+impl KnownElves {
+    fn has(&self, seen: &Statx) -> bool {
+        self.known.contains(&Self::key(seen))
+    }
+
+    fn add(&mut self, seen: &Statx) {
+        if self.known.len() >= ELVES_MAX {
+            self.known.clear();
+        }
+        self.known.insert(Self::key(seen));
+    }
+
+    fn key(seen: &Statx) -> (FileId, u64, i128) {
+        (
+            FileId::of(seen),
+            seen.stx_size,
+            nanoseconds(&seen.stx_ctime),
+        )
+    }
+}
+
 /// What names the target of an exec.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target<'a> {
@@ -167,6 +201,7 @@ impl Image {
             .map_err(LookupError::Kernel)?;
         let located = Located {
             file,
+            path: None,
             links: Vec::new(),
         };
         Ok(Self {
@@ -281,6 +316,7 @@ fn find_target(
                 Ok((
                     Located {
                         file,
+                        path: None,
                         links: Vec::new(),
                     },
                     given,
@@ -356,7 +392,7 @@ fn locate(
     own: &Credentials,
 ) -> Result<Located, LookupError> {
     let view = lookup.view;
-    let start = start.unwrap_or(view.root());
+    let start = start.unwrap_or(view.root(lookup.session));
     as_task(&view.status().credentials, own, || {
         lookup.locate(start, path, may_end_at_link)
     })
@@ -370,16 +406,17 @@ fn examine(
     own: &Credentials,
 ) -> Result<HeldFile, LookupError> {
     let fd = located.file;
-    let seen = statx(&fd, "", QUIETLY, StatxFlags::BASIC_STATS).map_err(LookupError::Kernel)?;
-    let id = FileId::of(&seen);
+    let wanted = StatxFlags::BASIC_STATS | UNIQUE_MOUNT;
+    let seen = statx(&fd, "", QUIETLY, wanted).map_err(LookupError::Kernel)?;
     let filesystem = lookup
         .filesystems
-        .of(fd.as_fd(), lookup.view.task())
+        .of_seen(fd.as_fd(), &seen, lookup.view.task())
         .map_err(LookupError::Kernel)?;
     let origin = origin(lookup, &seen, filesystem, &given);
-    let resolved = match origin {
-        Origin::Anonymous => None,
-        _ => Some(
+    let resolved = match (origin, located.path) {
+        (Origin::Anonymous, _) => None,
+        (_, Some(path)) => Some(path),
+        (_, None) => Some(
             lookup
                 .proc
                 .name_of(fd.as_fd())
@@ -387,11 +424,15 @@ fn examine(
         ),
     };
     let kind = match u32::from(seen.stx_mode) & libc::S_IFMT {
+        libc::S_IFREG if lookup.elves.has(&seen) => Kind::Elf,
         libc::S_IFREG => kind(lookup, fd.as_fd(), filesystem, own)?,
         _ => Kind::NotRegular,
     };
+    if kind == Kind::Elf && filesystem == Filesystem::Local {
+        lookup.elves.add(&seen);
+    }
     let facts = FileFacts {
-        id,
+        id: FileId::of(&seen),
         mode: u32::from(seen.stx_mode),
         uid: seen.stx_uid,
         size: seen.stx_size,

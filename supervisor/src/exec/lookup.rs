@@ -13,10 +13,11 @@ mod view;
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, StatxFlags, openat2, readlinkat, statx};
+use rustix::fs::{Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, readlinkat, statx};
 use rustix::io::Errno;
 
 use super::filesystem::{Filesystem, Filesystems, QUIETLY};
+use super::image::KnownElves;
 use crate::tracee::{Procfs, Tid};
 
 pub(crate) use view::{SessionRoot, View};
@@ -58,6 +59,8 @@ pub(crate) enum LookupError {
 #[derive(Debug)]
 pub(super) struct Located {
     pub(super) file: OwnedFd,
+    /// Its own path, where the look-up tells it: no link and no `.` or `..` was on the last leg.
+    pub(super) path: Option<Vec<u8>>,
     pub(super) links: Vec<Vec<u8>>,
 }
 
@@ -68,6 +71,7 @@ pub(crate) struct Lookup<'a> {
     pub(crate) session: &'a SessionRoot,
     pub(crate) proc: &'a Procfs,
     pub(crate) filesystems: &'a mut Filesystems,
+    pub(crate) elves: &'a mut KnownElves,
     pub(crate) patience: Patience,
 }
 
@@ -83,7 +87,7 @@ impl Lookup<'_> {
             return Err(LookupError::Kernel(Errno::NOENT));
         }
         let base = if path.starts_with(b"/") {
-            self.view.root()
+            self.view.root(self.session)
         } else {
             start
         };
@@ -96,8 +100,10 @@ impl Lookup<'_> {
             Err(Errno::AGAIN) => {}
             Err(errno) => return Err(LookupError::Kernel(errno)),
             Ok(file) => {
+                let path = own_path(path).filter(|_| !self.view.is_foreign());
                 return Ok(Located {
                     file,
+                    path,
                     links: Vec::new(),
                 });
             }
@@ -153,6 +159,7 @@ struct Walk<'a, 'b> {
     must_be_directory: bool,
     may_end_at_link: bool,
     crossed: usize,
+    path: Option<Vec<u8>>,
     links: Vec<Vec<u8>>,
 }
 
@@ -182,6 +189,7 @@ impl<'a, 'b> Walk<'a, 'b> {
             must_be_directory: false,
             may_end_at_link,
             crossed: 0,
+            path: None,
             links: Vec::new(),
         };
         walk.put_ahead(path);
@@ -199,14 +207,13 @@ impl<'a, 'b> Walk<'a, 'b> {
             return Ok(true);
         }
         let next = self.open(&component, OFlags::NOFOLLOW)?;
-        let seen = statx(&next, "", QUIETLY, StatxFlags::TYPE)
-            .map_err(|errno| self.lookup.refuse(errno))?;
+        let seen = self.look(next.as_fd())?;
         if u32::from(seen.stx_mode) & libc::S_IFMT != libc::S_IFLNK {
             self.here = next;
             if let ProcPosition::Below(components) = &mut self.proc {
                 components.push(component);
             }
-            self.arrived()?;
+            self.arrived_at(&seen)?;
         } else if self.ahead.is_empty() && !self.may_end_at_link {
             return Err(LookupError::Kernel(Errno::LOOP));
         } else {
@@ -225,6 +232,7 @@ impl<'a, 'b> Walk<'a, 'b> {
         }
         Ok(Located {
             file: self.here,
+            path: self.path,
             links: self.links,
         })
     }
@@ -288,14 +296,39 @@ impl<'a, 'b> Walk<'a, 'b> {
             self.here = self
                 .lookup
                 .view
-                .root()
+                .root(self.lookup.session)
                 .try_clone_to_owned()
                 .map_err(|_| LookupError::Kernel(Errno::MFILE))?;
             self.mount = None;
             self.arrived()?;
         }
         self.put_ahead(&text);
-        Ok(())
+        self.leap(text.starts_with(b"/"))
+    }
+
+    /// Takes the rest at once, if no further link is on it: most paths cross one link at most.
+    fn leap(&mut self, is_from_root: bool) -> Result<(), LookupError> {
+        let is_plain = !self.must_be_directory && self.proc == ProcPosition::Elsewhere;
+        let rest = Vec::from(std::mem::take(&mut self.ahead)).join(&b'/');
+        match self.lookup.straight(self.here.as_fd(), &rest) {
+            Ok(file) if is_plain && !rest.is_empty() => {
+                let is_from_root = is_from_root || self.lookup.view.is_root(self.here.as_fd());
+                if is_from_root && !self.lookup.view.is_foreign() {
+                    self.path = own_path(&join(Vec::from(b"/"), &rest));
+                }
+                self.here = file;
+                Ok(())
+            }
+            // What stands in the way is found, and told, step by step.
+            Ok(_) | Err(_) => {
+                self.ahead = rest
+                    .split(|byte| *byte == b'/')
+                    .map(<[u8]>::to_vec)
+                    .collect();
+                self.ahead.retain(|component| !component.is_empty());
+                Ok(())
+            }
+        }
     }
 
     /// A link of a process's own directory leads to the file itself, not to its text. Another
@@ -361,9 +394,16 @@ impl<'a, 'b> Walk<'a, 'b> {
 
     /// Takes note of a mount that the last step crossed.
     fn arrived(&mut self) -> Result<(), LookupError> {
-        let wanted = StatxFlags::MNT_ID | StatxFlags::INO;
-        let seen =
-            statx(&self.here, "", QUIETLY, wanted).map_err(|errno| self.lookup.refuse(errno))?;
+        let seen = self.look(self.here.as_fd())?;
+        self.arrived_at(&seen)
+    }
+
+    fn look(&self, file: BorrowedFd<'_>) -> Result<Statx, LookupError> {
+        let wanted = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::MNT_ID;
+        statx(file, "", QUIETLY, wanted).map_err(|errno| self.lookup.refuse(errno))
+    }
+
+    fn arrived_at(&mut self, seen: &Statx) -> Result<(), LookupError> {
         if self.mount == Some(seen.stx_mnt_id) {
             return Ok(());
         }
@@ -403,6 +443,15 @@ pub(super) fn join(mut directory: Vec<u8>, name: &[u8]) -> Vec<u8> {
     }
     directory.extend_from_slice(name);
     directory
+}
+
+/// `path` as the kernel would name the file that it leads to without crossing a link.
+fn own_path(path: &[u8]) -> Option<Vec<u8>> {
+    let rest = path.strip_prefix(b"/")?;
+    let is_plain = |part: &[u8]| !part.is_empty() && part != b"." && part != b"..";
+    rest.split(|byte| *byte == b'/')
+        .all(is_plain)
+        .then(|| path.to_vec())
 }
 
 fn is_number(component: &[u8]) -> bool {

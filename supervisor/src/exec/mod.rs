@@ -13,6 +13,6 @@ pub(crate) use attempt::{AttemptError, ExecAttempt};
 pub(crate) use capture::{CaptureError, ExecArgs};
 pub(crate) use expectation::{Difference, Expectation};
 pub(crate) use filesystem::{Filesystem, Filesystems};
-pub(crate) use image::{FileFacts, FileId, Image, ImageFacts, Kind, Target};
+pub(crate) use image::{FileFacts, FileId, Image, ImageFacts, Kind, KnownElves, Target};
 pub(crate) use loaded::{LoadedError, LoadedImage};
 pub(crate) use lookup::{Lookup, LookupError, Patience, SessionRoot, View};

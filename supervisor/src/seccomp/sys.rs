@@ -39,15 +39,6 @@ pub(super) fn id_valid(listener: BorrowedFd<'_>, mut id: u64) -> Result<(), Errn
     Errno::result(result).map(drop)
 }
 
-/// `ioctl(listener, SECCOMP_IOCTL_NOTIF_SET_FLAGS)` (Linux 6.6): `SYNC_WAKE_UP` makes each side
-/// wake the other on its own processor.
-pub(super) fn set_flags(listener: BorrowedFd<'_>, flags: u64) -> Result<(), Errno> {
-    let request = libc::SECCOMP_IOCTL_NOTIF_SET_FLAGS;
-    // SAFETY: SET_FLAGS takes its flags by value.
-    let result = unsafe { libc::ioctl(listener.as_raw_fd(), request, flags) };
-    Errno::result(result).map(drop)
-}
-
 // The request numbers carry these sizes; a kernel with larger structs answers ENOTTY.
 const _: () = assert!(size_of::<libc::seccomp_notif>() == 80);
 const _: () = assert!(size_of::<libc::seccomp_notif_resp>() == 24);

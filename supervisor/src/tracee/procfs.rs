@@ -8,7 +8,10 @@ use std::ffi::CString;
 use std::io::{self, Read};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, fstatfs, open, openat2, readlinkat};
+use rustix::fs::{
+    AtFlags, Mode, OFlags, ResolveFlags, Statx, StatxFlags, fstatfs, open, openat2, readlinkat,
+    statx,
+};
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
@@ -150,7 +153,12 @@ impl TaskDir {
     /// # Errors
     /// If the task is gone, or the kernel's text is not understood.
     pub(crate) fn status(&self) -> Result<Status, StatusError> {
-        Status::parse(&self.read("status").map_err(StatusError::Read)?)
+        let fd =
+            open_below(self.fd.as_fd(), "status", OFlags::RDONLY).map_err(StatusError::Read)?;
+        // The kernel writes this file in one piece; a longer one would lack a line and be refused.
+        let mut text = [0; STATUS_MAX_BYTES];
+        let len = rustix::io::read(&fd, &mut text[..]).map_err(StatusError::Read)?;
+        Status::parse(text.get(..len).unwrap_or_default())
     }
 
     /// The whole of one of the task's small text files.
@@ -179,6 +187,14 @@ impl TaskDir {
         )
     }
 
+    /// What is behind one of the task's magic links, without opening it.
+    ///
+    /// # Errors
+    /// As [`TaskDir::follow`].
+    pub(crate) fn stat(&self, link: &str, wanted: StatxFlags) -> Result<Statx, Errno> {
+        statx(&self.fd, link, AtFlags::STATX_DONT_SYNC, wanted)
+    }
+
     /// What one of the task's magic links is called. Display only: never an identity.
     ///
     /// # Errors
@@ -204,6 +220,10 @@ impl AsFd for TaskDir {
         self.fd.as_fd()
     }
 }
+
+/// Most bytes of a status: with the kernel's limit of groups (65,536) it can be longer, and is then
+/// refused for the lines that are missing.
+const STATUS_MAX_BYTES: usize = 8 << 10;
 
 /// Most bytes read of one proc file. A status is under 4 KiB, a mount table of a thousand mounts
 /// under 256 KiB; what is longer is cut, and its parser refuses what it then lacks.

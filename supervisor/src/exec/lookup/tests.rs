@@ -11,6 +11,7 @@ struct Ground {
     session: SessionRoot,
     view: View,
     filesystems: Filesystems,
+    elves: KnownElves,
     directory: tempfile::TempDir,
 }
 
@@ -30,6 +31,7 @@ impl Ground {
             session,
             view,
             filesystems: Filesystems::default(),
+            elves: KnownElves::default(),
             directory,
         }
     }
@@ -46,6 +48,7 @@ impl Ground {
             session: &self.session,
             proc: &self.proc,
             filesystems: &mut self.filesystems,
+            elves: &mut self.elves,
             patience: Patience::Waiting,
         };
         let found = lookup.locate(start.as_fd(), path.as_bytes(), true)?;

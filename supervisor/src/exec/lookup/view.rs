@@ -2,7 +2,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, StatxFlags, openat2, statx};
+use rustix::fs::{Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
 use rustix::io::Errno;
 
 use crate::exec::filesystem::QUIETLY;
@@ -31,7 +31,8 @@ struct Place {
 pub(crate) struct View {
     task: TaskDir,
     status: Status,
-    root: OwnedFd,
+    /// Its root directory, where that is not the session's.
+    root: Option<OwnedFd>,
     root_place: Place,
     is_foreign: bool,
 }
@@ -44,7 +45,7 @@ impl SessionRoot {
     pub(crate) fn own(proc: &Procfs) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open("/", flags, Mode::empty())?;
-        let place = Place::of(fd.as_fd(), "")?;
+        let place = Place::of(fd.as_fd())?;
         let mount_namespace = proc.task(Tid::own())?.link_text("ns/mnt")?;
         Ok(Self {
             fd,
@@ -91,9 +92,16 @@ impl View {
     /// `ENOENT` if it is gone, `EACCES` if the gate may not look into it.
     pub(crate) fn of(task: TaskDir, status: Status, session: &SessionRoot) -> Result<Self, Errno> {
         let is_same_namespace = task.link_text("ns/mnt")? == session.mount_namespace;
-        let root = task.follow("root")?;
-        let root_place = Place::of(root.as_fd(), "")?;
+        let mut root_place = Place::seen(&task.stat("root", Place::WANTED)?);
         let is_foreign = !is_same_namespace || root_place != session.place;
+        let root = if is_foreign {
+            Some(task.follow("root")?)
+        } else {
+            None
+        };
+        if let Some(root) = &root {
+            root_place = Place::of(root.as_fd())?;
+        }
         Ok(Self {
             task,
             status,
@@ -107,13 +115,18 @@ impl View {
         &self.task
     }
 
+    /// Its proc directory, for later.
+    pub(crate) fn into_task(self) -> TaskDir {
+        self.task
+    }
+
     pub(crate) fn status(&self) -> &Status {
         &self.status
     }
 
     /// Its root directory.
-    pub(crate) fn root(&self) -> BorrowedFd<'_> {
-        self.root.as_fd()
+    pub(crate) fn root<'a>(&'a self, session: &'a SessionRoot) -> BorrowedFd<'a> {
+        self.root.as_ref().map_or(session.as_fd(), AsFd::as_fd)
     }
 
     /// Whether its root or mount namespace is not the session's.
@@ -123,17 +136,22 @@ impl View {
 
     /// Whether `directory` is its root, above which `..` does not lead.
     pub(super) fn is_root(&self, directory: BorrowedFd<'_>) -> bool {
-        Place::of(directory, "").is_ok_and(|place| place == self.root_place)
+        Place::of(directory).is_ok_and(|place| place == self.root_place)
     }
 }
 
 impl Place {
-    fn of(fd: BorrowedFd<'_>, path: &str) -> Result<Self, Errno> {
-        let seen = statx(fd, path, QUIETLY, StatxFlags::INO | StatxFlags::MNT_ID)?;
-        Ok(Self {
+    const WANTED: StatxFlags = StatxFlags::INO.union(StatxFlags::MNT_ID);
+
+    fn of(fd: BorrowedFd<'_>) -> Result<Self, Errno> {
+        Ok(Self::seen(&statx(fd, "", QUIETLY, Self::WANTED)?))
+    }
+
+    fn seen(seen: &Statx) -> Self {
+        Self {
             device: (seen.stx_dev_major, seen.stx_dev_minor),
             inode: seen.stx_ino,
             mount: seen.stx_mnt_id,
-        })
+        }
     }
 }
