@@ -25,6 +25,10 @@ pub(crate) enum Command {
 
 /// `run`'s own arguments. The gate, a process of its own, reads the same.
 #[derive(Debug, Args)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the command line"
+)]
 pub(crate) struct RunArgs {
     /// Policy file; repeat to join several [default: the user's own, else the built-in `dev`]
     #[arg(long, value_name = "FILE")]

@@ -10,24 +10,24 @@ use std::rc::Rc;
 use std::time::{Duration, Instant};
 
 use execward_policy::Ruleset;
-use execward_shim::handshake::{self, Report};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::sys::signal::{Signal, kill};
+use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 
 use crate::attached::{Attached, InFlight};
-use crate::audit::{Ended, Program, Reason};
+use crate::audit::{Ended, Reason};
+use crate::command::Command;
 use crate::influence::Protected;
 use crate::judge::{Judgement, OperatorGrant};
 use crate::kernel::Kernel;
 use crate::kin;
 use crate::ledger::Ledger;
-use crate::link::{Link, Message};
+use crate::link::Link;
 use crate::pipeline::Subject;
-use crate::ptrace::{self, CommandStatus, Stopped, WaitEvent};
+use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::{Finding, JobId, Readers};
-use crate::refusal::{Notices, Refusal};
+use crate::refusal::Notices;
 use crate::seccomp::{Listener, Notification, Reply};
 use crate::tracee::Tid;
 use crate::watch::Watch;
@@ -65,23 +65,15 @@ pub(crate) struct Gate {
     pub(crate) is_over: bool,
 }
 
-/// CMD, as its parent sees it.
-#[derive(Debug)]
-pub(crate) struct Command {
-    pub(crate) pid: Tid,
-    /// As typed, for messages.
-    pub(crate) name: String,
-    pub(crate) ended: Option<CommandStatus>,
-    /// Whether its last exec was refused with a line on its standard error.
-    pub(crate) was_told: bool,
-    pub(crate) front_knows: bool,
-}
-
 /// Most notifications taken in one turn before reaping and timers have theirs.
 const NOTIFICATIONS_A_TURN: usize = 64;
 
 /// What one poll found.
 #[derive(Default)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each descriptor is ready or not"
+)]
 struct Ready {
     notification: bool,
     hangup: bool,
@@ -218,14 +210,6 @@ impl Gate {
         Ok(())
     }
 
-    /// A child was stopped, or a task that nobody seized made the gate its tracer.
-    fn meet_pause(&mut self, tid: Tid, signal: i32) {
-        let was_traced = Stopped::with_signal(tid, signal).detach().is_ok();
-        if !was_traced && tid == self.command.pid {
-            self.tell_front(&Message::Paused(signal));
-        }
-    }
-
     fn take_notifications(&mut self) -> Result<(), Errno> {
         for _ in 0..NOTIFICATIONS_A_TURN {
             match self.listener.receive()? {
@@ -340,146 +324,8 @@ impl Gate {
         }
     }
 
-    pub(crate) fn answer_missing(&mut self, notification: Notification, errno: Errno) {
-        self.ledger.missed(&self.watch);
-        self.answer(notification, Reply::Fail(errno));
-    }
-
-    /// Refuses an exec whose task and strings are known: record, line, answer.
-    pub(crate) fn refuse_exec(
-        &mut self,
-        notification: Notification,
-        subject: Subject,
-        judgement: &Judgement,
-    ) {
-        let Subject {
-            received,
-            program,
-            args,
-            view,
-            caller,
-            ..
-        } = subject;
-        let id = self.record_refusal(program, received, judgement);
-        if let Some(notices) = &self.notices {
-            let refusal = Refusal {
-                path: &args.path,
-                argv: &args.argv,
-                ground: judgement.ground_in_words(),
-                reason: judgement.reason_in_words(),
-                instead: judgement.instead.as_deref(),
-                id,
-            };
-            let (proc, filesystems) = (&self.kernel.proc, &mut self.kernel.filesystems);
-            let told = notices.tell(&refusal, proc, filesystems, view.task(), caller.pid);
-            if let Err(errno) = &told {
-                tracing::debug!(%errno, "no refusal line");
-            }
-            if caller.pid == self.command.pid {
-                self.command.was_told = told.is_ok();
-            }
-        }
-        self.answer(notification, Reply::Fail(Errno::EPERM));
-    }
-
-    /// Refuses an exec of which not even the strings are known: record, answer.
-    pub(crate) fn refuse(
-        &mut self,
-        notification: Notification,
-        received: Instant,
-        program: Program,
-        judgement: &Judgement,
-    ) {
-        self.record_refusal(program, received, judgement);
-        self.answer(notification, Reply::Fail(Errno::EPERM));
-    }
-
-    fn record_refusal(
-        &mut self,
-        program: Program,
-        received: Instant,
-        judgement: &Judgement,
-    ) -> String {
-        let id = self.ledger.next_id();
-        let reply = Reply::Fail(Errno::EPERM);
-        let decided = judgement.decided();
-        // Without its record it is refused all the same, and the gap is counted.
-        if let Err(error) = self
-            .ledger
-            .decided(id, program, decided, reply, received, &self.watch)
-        {
-            tracing::error!(%error, %id, "a refusal is missing from the log");
-        }
-        id.to_string()
-    }
-
-    pub(crate) fn answer(&mut self, notification: Notification, reply: Reply) {
-        if let Err(errno) = notification.respond(reply).map(drop) {
-            self.listener_failed(errno);
-        }
-    }
-
-    /// The listener refuses an answer: nothing can be promised any more.
-    pub(crate) fn listener_failed(&mut self, errno: Errno) {
-        tracing::error!(%errno, "the listener refuses an answer: ending the session");
-        self.end_session();
-    }
-
-    /// Why the kernel does not let the gate trace a task.
-    pub(crate) fn why_not_seized(&self, subject: &Subject, errno: Errno) -> String {
-        let tracer = subject.view.status().tracer;
-        if tracer.as_u32() != 0 {
-            return format!("it is traced by process {tracer}; detach the debugger");
-        }
-        format!(
-            "the kernel does not let it be traced ({errno}): it made itself undumpable, or a \
-             security module (Yama, AppArmor) forbids it"
-        )
-    }
-
-    fn take_report(&mut self) {
-        let Some(shim) = self.shim.take() else { return };
-        if let Ok(Report::Failed { errno, .. }) = handshake::receive_report(&shim) {
-            let name = &self.command.name;
-            let words = match errno {
-                Errno::EPERM if self.command.was_told => None,
-                Errno::ENOENT => Some(format!("cannot find `{name}` on the PATH")),
-                Errno::EPERM => Some(format!("`{name}` was refused; see the audit log")),
-                errno => Some(format!("cannot execute `{name}`: {}", errno.desc())),
-            };
-            self.tell_front(&Message::NotExecuted(words));
-        }
-    }
-
-    fn command_ended(&mut self, status: CommandStatus) {
-        self.command.ended = Some(status);
-        self.take_report();
-        if self.afterlife == Afterlife::Kill {
-            self.end_session();
-        }
-        self.tell_front(&Message::Ended(status));
-        self.command.front_knows = true;
-    }
-
-    /// Whoever started the session is gone without CMD: as if CMD itself had been killed.
-    fn front_is_gone(&mut self) {
-        self.command.front_knows = true;
-        if self.command.ended.is_none() {
-            tracing::warn!("the front is gone: killing CMD");
-            if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {
-                tracing::debug!(%errno, "CMD was gone");
-            }
-        }
-    }
-
-    fn end_session(&mut self) {
+    pub(crate) fn end_session(&mut self) {
         self.is_over = true;
         kin::kill_descendants(&self.kernel.proc, Tid::own());
-    }
-
-    fn tell_front(&self, message: &Message) {
-        if let Err(error) = self.link.send(message) {
-            tracing::warn!(%error, ?message, "the front was not told");
-        }
     }
 }

@@ -1,15 +1,18 @@
 //! `execward run -- CMD`: every execve of CMD and its descendants stops in the kernel, is judged by
 //! policy, and is checked again once it is loaded. See the README for what this stops and what not.
 
+mod answer;
 mod attached;
 mod audit;
 mod cli;
+mod command;
 mod diagnostics;
 mod exec;
 mod exit;
 mod fdpass;
 mod front;
 mod gate;
+mod handover;
 mod influence;
 mod inherited;
 mod judge;

@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Diagnostics, Layer, Places as PolicyPlaces, Ruleset, Source, preset};
+use execward_policy::{Diagnostics, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset};
 
 use crate::audit::{PolicyNote, digest};
 use crate::cli::RunArgs;
@@ -26,7 +26,7 @@ pub(crate) enum PolicyError {
     #[error("cannot read the policy `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     /// Its content.
-    #[error("the policy has faults and is not loaded\n{0}")]
+    #[error("the policy has faults and is not loaded\n{}", .0.render(Style::Plain))]
     Faults(Diagnostics),
     /// The workspace.
     #[error("the workspace `{}` is not a directory that can be entered: {error}", path.display())]

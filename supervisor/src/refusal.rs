@@ -131,6 +131,10 @@ impl Notices {
         let line = refusal.line();
         let quietly = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
         let seen = statx(&stderr, "", quietly, StatxFlags::BASIC_STATS)?;
+        #[expect(
+            clippy::wildcard_enum_match_arm,
+            reason = "every other kind of file gets no line"
+        )]
         match FileType::from_raw_mode(seen.stx_mode.into()) {
             FileType::Fifo => write_now(stderr.as_fd(), &line),
             FileType::Socket => {

@@ -7,16 +7,14 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command as Process};
+use std::path::Path;
+use std::process::Child;
 use std::rc::Rc;
-use std::time::Duration;
 
-use execward_shim::handshake::{self, Report};
+use execward_shim::handshake;
 use nix::errno::Errno;
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
@@ -25,9 +23,11 @@ use nix::unistd::{Uid, close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, get
 use crate::attached::Attached;
 use crate::audit::{Log, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
+use crate::command::Command;
 use crate::exec::Filesystem;
 use crate::fdpass;
-use crate::gate::{Afterlife, Command, Gate};
+use crate::gate::{Afterlife, Gate};
+use crate::handover::{receive_listener, spawn_shim};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -41,9 +41,6 @@ use crate::refusal::Notices;
 use crate::seccomp::Listener;
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
-
-/// How long the shim may take to install its filter.
-const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
 
 /// Why a session did not start. Its text is shown behind `execward: `, and nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -67,7 +64,7 @@ pub(crate) enum SessionError {
     Shim(String),
 }
 
-fn system(what: &'static str) -> impl Fn(io::Error) -> SessionError {
+pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> SessionError {
     move |error| SessionError::System { what, error }
 }
 
@@ -131,10 +128,7 @@ fn start(
     let policy = LoadedPolicy::load(args, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
     let mut kernel = Kernel::open().map_err(system("look at the system"))?;
-    let log = Log::open(&log_path, note.clone())?;
-    if !is_local(&mut kernel, &log) {
-        return Err(SessionError::LogNotLocal(log_path.display().to_string()));
-    }
+    let log = open_log(&log_path, note, &mut kernel)?;
     prctl::set_child_subreaper(true)
         .map_err(|errno| system("adopt the session's orphans")(errno.into()))?;
 
@@ -145,17 +139,12 @@ fn start(
 
     prctl::set_dumpable(false).map_err(|errno| system("close the gate's memory")(errno.into()))?;
     let signals = take_signals().map_err(system("block signals"))?;
-    let readers = Readers::start(&kernel.proc, &kernel.session, &kernel.own)
-        .map_err(system("start the reader threads"))?;
-    let notices = Notices::start().map_err(system("start the notice thread"))?;
-    let watch = kernel
-        .proc
-        .try_clone()
-        .and_then(|proc| Watch::start(proc, pulse))
-        .map_err(system("start the watching thread"))?;
-    let log = log
-        .start_syncing()
-        .map_err(system("start the log's thread"))?;
+    let Threads {
+        readers,
+        notices,
+        watch,
+        log,
+    } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
 
     let listener = receive_listener(&shim)?;
@@ -170,7 +159,7 @@ fn start(
     } else {
         Afterlife::Linger
     };
-    let notices = (!args.no_notice).then_some(notices);
+    let notices = Some(notices).filter(|_| !args.no_notice);
     let args = (args.cmd.clone(), afterlife);
     let parts = Parts {
         kernel,
@@ -196,6 +185,32 @@ fn start(
         shim,
         notice,
     })
+}
+
+/// The threads that may wait where the gate may not, each started before the listener exists.
+struct Threads {
+    readers: Readers,
+    notices: Notices,
+    watch: Watch,
+    log: Log,
+}
+
+impl Threads {
+    fn start(kernel: &Kernel, pulse: Pulse, log: Log) -> Result<Self, SessionError> {
+        let proc = kernel
+            .proc
+            .try_clone()
+            .map_err(system("copy a descriptor"))?;
+        Ok(Self {
+            readers: Readers::start(&kernel.proc, &kernel.session, &kernel.own)
+                .map_err(system("start the reader threads"))?,
+            notices: Notices::start().map_err(system("start the notice thread"))?,
+            watch: Watch::start(proc, pulse).map_err(system("start the watching thread"))?,
+            log: log
+                .start_syncing()
+                .map_err(system("start the log's thread"))?,
+        })
+    }
 }
 
 impl Started {
@@ -259,23 +274,6 @@ impl Started {
     }
 }
 
-/// Starts `execward __shim SOCKET CMD…` in the caller's process group: an exec before the filter
-/// exists. No code of ours runs between fork and exec.
-fn spawn_shim(socket: &OwnedFd, cmd: &[OsString]) -> Result<Child, SessionError> {
-    let failed = system("start the shim from /proc/self/exe");
-    let front = getppid();
-    let group = nix::unistd::getpgid(Some(front)).map_err(|errno| failed(errno.into()))?;
-    keep_on_exec(socket).map_err(&failed)?;
-    Process::new("/proc/self/exe")
-        .arg0("execward")
-        .arg("__shim")
-        .arg(socket.as_raw_fd().to_string())
-        .args(cmd)
-        .process_group(group.as_raw())
-        .spawn()
-        .map_err(&failed)
-}
-
 /// Clears close-on-exec, for a descriptor that the next child is to inherit.
 pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
@@ -322,64 +320,15 @@ fn take_signals() -> io::Result<SignalFd> {
     )?)
 }
 
-fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionError> {
-    let mut fds = [PollFd::new(shim.as_fd(), PollFlags::POLLIN)];
-    let limit = PollTimeout::try_from(HANDOVER_DEADLINE).unwrap_or(PollTimeout::MAX);
-    if !matches!(poll(&mut fds, limit), Ok(1..)) {
-        let seconds = HANDOVER_DEADLINE.as_secs();
-        return Err(SessionError::Shim(format!(
-            "the shim did not hand its listener over within {seconds} s; is something stopping or \
-             tracing it?"
-        )));
+/// Opens the log, which must be on a file system that no member of the session serves.
+fn open_log(path: &Path, note: SessionNote, kernel: &mut Kernel) -> Result<Log, SessionError> {
+    let log = Log::open(path, note)?;
+    let own = kernel.proc.task(Tid::own());
+    let own = own.map_err(|errno| system("look at the gate's own process")(errno.into()))?;
+    if kernel.filesystems.of(log.as_fd(), &own) != Ok(Filesystem::Local) {
+        return Err(SessionError::LogNotLocal(path.display().to_string()));
     }
-    match handshake::receive_report(shim) {
-        Ok(Report::Listening(fd)) => Listener::new(fd).map_err(|errno| {
-            SessionError::Shim(format!("what the shim handed over is no listener: {errno}"))
-        }),
-        Ok(Report::Failed { stage, errno }) => Err(SessionError::Shim(format!(
-            "{stage} failed: {}",
-            why_no_filter(errno)
-        ))),
-        Ok(Report::Closed) => Err(SessionError::Shim(
-            "the shim died before it installed the filter; see the kernel log".into(),
-        )),
-        Err(error) => Err(SessionError::Shim(format!(
-            "the shim's report is unreadable: {error}"
-        ))),
-    }
-}
-
-/// The cause behind an errno of seccomp(2), with what to do.
-#[expect(clippy::wildcard_enum_match_arm, reason = "errnos are an open set")]
-fn why_no_filter(errno: Errno) -> String {
-    let why = match errno {
-        Errno::EBUSY => {
-            "another seccomp listener governs this process tree (an outer execward, a container \
-             runtime, WSL's mirrored networking), and the kernel allows one; start execward \
-             outside it"
-        }
-        Errno::EINVAL => {
-            "this kernel lacks a flag that the gate needs (SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV, \
-             Linux 5.19); use a newer kernel"
-        }
-        Errno::ENOSYS => {
-            "this kernel or container has no seccomp(2); enable CONFIG_SECCOMP_FILTER, or allow \
-             seccomp in the container's profile"
-        }
-        Errno::EACCES => {
-            "the kernel does not let this process install a filter, no_new_privs set or not; a \
-             security module forbids it"
-        }
-        other => return other.to_string(),
-    };
-    format!("{errno}: {why}")
-}
-
-fn is_local(kernel: &mut Kernel, log: &Log) -> bool {
-    let Ok(own) = kernel.proc.task(Tid::own()) else {
-        return false;
-    };
-    kernel.filesystems.of(log.as_fd(), &own) == Ok(Filesystem::Local)
+    Ok(log)
 }
 
 fn session_note(args: &RunArgs) -> SessionNote {

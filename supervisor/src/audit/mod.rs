@@ -3,6 +3,7 @@
 mod chain;
 mod log;
 mod record;
+mod session;
 mod tail;
 mod text;
 
@@ -10,7 +11,8 @@ pub(crate) use chain::digest;
 
 pub(crate) use log::{Log, LogError};
 pub(crate) use record::{
-    Body, Caller, Decided, Effect, Ended, ExecId, Latency, Outcome, PolicyNote, Program, Reason,
-    RuleNote, SessionEnd, SessionNote, SessionStart, Summary, Supervisor, Tally,
+    Body, Caller, Decided, Effect, ExecId, Latency, Outcome, Program, Reason, RuleNote,
+    SessionNote, Summary,
 };
+pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use tail::{Shown, TailError, tail};

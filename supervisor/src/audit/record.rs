@@ -6,9 +6,9 @@ use std::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::chain::digest;
+use super::session::{SessionEnd, SessionStart};
 use super::text::{ExactBytes, text};
 use crate::exec::{FileFacts, Kind};
-use crate::ptrace::CommandStatus;
 use crate::tracee::Tid;
 
 /// Names one exec of a session in its refusal line and in both of its records. Hexadecimal.
@@ -234,64 +234,6 @@ pub(crate) struct Summary {
     pub(crate) target_missing: u64,
 }
 
-/// What a session starts with.
-#[derive(Debug, Serialize)]
-pub(crate) struct SessionStart {
-    pub(crate) sup: Supervisor,
-    pub(crate) policy: Vec<PolicyNote>,
-    /// CMD and its arguments.
-    pub(crate) cmd: Vec<String>,
-    pub(crate) cwd: String,
-    pub(crate) uid: u32,
-    /// uname's release.
-    pub(crate) kernel: String,
-}
-
-/// The program that writes the log.
-#[derive(Debug, Serialize)]
-pub(crate) struct Supervisor {
-    pub(crate) version: &'static str,
-    pub(crate) pid: u32,
-}
-
-/// A policy file in force.
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct PolicyNote {
-    pub(crate) name: String,
-    pub(crate) sha256: String,
-}
-
-/// What a session ends with.
-#[derive(Debug, Serialize)]
-pub(crate) struct SessionEnd {
-    #[serde(flatten)]
-    pub(crate) ended: Ended,
-    pub(crate) count: Tally,
-}
-
-/// How CMD ended.
-#[derive(Clone, Copy, Debug, Default, Serialize)]
-pub(crate) struct Ended {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    exit_code: Option<u8>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    signal: Option<i32>,
-}
-
-/// How many of each, over a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
-pub(crate) struct Tally {
-    pub(crate) decisions: u64,
-    pub(crate) allowed: u64,
-    pub(crate) refused: u64,
-    pub(crate) verified: u64,
-    pub(crate) changed: u64,
-    pub(crate) failed: u64,
-    pub(crate) killed: u64,
-    pub(crate) vanished: u64,
-    pub(crate) target_missing: u64,
-}
-
 /// Records that are missing here.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Gap {
@@ -416,21 +358,6 @@ impl Body {
             }
         };
         (!exact.is_empty()).then_some(exact)
-    }
-}
-
-impl From<CommandStatus> for Ended {
-    fn from(status: CommandStatus) -> Self {
-        match status {
-            CommandStatus::Exited(code) => Self {
-                exit_code: Some(code),
-                signal: None,
-            },
-            CommandStatus::Signaled(signal) => Self {
-                exit_code: None,
-                signal: Some(signal),
-            },
-        }
     }
 }
 

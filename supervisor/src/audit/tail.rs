@@ -124,78 +124,74 @@ fn trimmed(line: &[u8]) -> String {
 
 /// `TIME ID WHAT …`, printable ASCII.
 fn one_line(record: &Value) -> String {
-    let text = |pointer: &str| {
-        record
-            .pointer(pointer)
-            .and_then(Value::as_str)
-            .unwrap_or_default()
-    };
-    let time = text("/ts").get(11..23).unwrap_or_default();
-    let id = text("/exec_id");
-    let line = match text("/type") {
-        "exec.decision" => {
-            let rule = record.pointer("/decision/rule/id").and_then(Value::as_str);
-            let why = rule.map_or_else(
-                || text("/decision/reason").to_owned(),
-                |id| format!("rule {id}"),
-            );
-            let errno = record.pointer("/effect/errno").and_then(Value::as_str);
-            let answer = errno.map_or(String::new(), |errno| format!(" {errno}"));
-            let path = record
-                .pointer("/proc/path")
-                .or(record.pointer("/proc/req_path"));
-            let path = path.and_then(Value::as_str).unwrap_or("-");
-            let verdict = text("/decision/verdict");
-            format!(
-                "{id} {verdict}{answer} ({why}) {} {}",
-                escaped(path),
-                arguments(record)
-            )
-        }
-        "exec.outcome" => {
-            let errno = record
-                .pointer("/outcome/errno")
-                .and_then(Value::as_str)
-                .unwrap_or_default();
-            let difference = record
-                .pointer("/outcome/difference")
-                .and_then(Value::as_str);
-            let difference = difference.map_or(String::new(), |what| format!(" ({what})"));
-            format!("{id} -> {}{difference} {errno}", text("/outcome/result"))
-        }
+    let time = text(record, "/ts").get(11..23).unwrap_or_default();
+    let name = text(record, "/session/name");
+    let what = match text(record, "/type") {
+        "exec.decision" => decision(record),
+        "exec.outcome" => outcome(record),
         "exec.summary" => {
-            let count = record
-                .pointer("/target_missing")
-                .and_then(Value::as_u64)
-                .unwrap_or(0);
-            format!("- {count} execs of files that are not there")
-        }
-        "session.start" => format!(
-            "- session {} starts: {}",
-            text("/session/name"),
-            words(record.pointer("/cmd"))
-        ),
-        "session.end" => format!(
-            "- session {} ends: {}",
-            text("/session/name"),
-            counts(record)
-        ),
-        "audit.gap" => {
-            let count = record
-                .pointer("/gap/count")
-                .and_then(Value::as_u64)
-                .unwrap_or(0);
             format!(
-                "- {count} records are missing here: {}",
-                text("/gap/reason")
+                "- {} execs of files that are not there",
+                number(record, "/target_missing")
             )
+        }
+        "session.start" => format!("- session {name} starts: {}", words(record.pointer("/cmd"))),
+        "session.end" => format!("- session {name} ends: {}", counts(record)),
+        "audit.gap" => {
+            let (count, reason) = (number(record, "/gap/count"), text(record, "/gap/reason"));
+            format!("- {count} records are missing here: {reason}")
         }
         other => format!("- {}", escaped(other)),
     };
-    let mut line = format!("{time} {line}");
+    let mut line = format!("{time} {what}");
     line.truncate(SHOWN_MAX_BYTES);
     line.truncate(line.trim_end().len());
     line
+}
+
+fn decision(record: &Value) -> String {
+    let id = text(record, "/exec_id");
+    let verdict = text(record, "/decision/verdict");
+    let answer = match text(record, "/effect/errno") {
+        "" => String::new(),
+        errno => format!(" {errno}"),
+    };
+    let why = match text(record, "/decision/rule/id") {
+        "" => text(record, "/decision/reason").to_owned(),
+        rule => format!("rule {rule}"),
+    };
+    let path = record
+        .pointer("/proc/path")
+        .or(record.pointer("/proc/req_path"));
+    let path = path.and_then(Value::as_str).unwrap_or("-");
+    format!(
+        "{id} {verdict}{answer} ({why}) {} {}",
+        escaped(path),
+        arguments(record)
+    )
+}
+
+fn outcome(record: &Value) -> String {
+    let difference = match text(record, "/outcome/difference") {
+        "" => String::new(),
+        what => format!(" ({what})"),
+    };
+    let (id, errno) = (text(record, "/exec_id"), text(record, "/outcome/errno"));
+    format!(
+        "{id} -> {}{difference} {errno}",
+        text(record, "/outcome/result")
+    )
+}
+
+fn text<'a>(record: &'a Value, pointer: &str) -> &'a str {
+    record
+        .pointer(pointer)
+        .and_then(Value::as_str)
+        .unwrap_or_default()
+}
+
+fn number(record: &Value, pointer: &str) -> u64 {
+    record.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
 }
 
 fn arguments(record: &Value) -> String {
@@ -242,6 +238,7 @@ fn quoted(word: &str) -> String {
 fn escaped(text: &str) -> String {
     text.chars().flat_map(char::escape_default).collect()
 }
+
 #[cfg(test)]
 mod tests {
     use super::*;

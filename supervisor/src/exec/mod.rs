@@ -3,6 +3,7 @@
 mod attempt;
 mod capture;
 mod expectation;
+mod file;
 mod filesystem;
 mod header;
 mod image;
@@ -12,7 +13,8 @@ mod lookup;
 pub(crate) use attempt::{AttemptError, ExecAttempt};
 pub(crate) use capture::{CaptureError, ExecArgs};
 pub(crate) use expectation::{Difference, Expectation};
+pub(crate) use file::{FileFacts, FileId, Kind, KnownElves};
 pub(crate) use filesystem::{Filesystem, Filesystems};
-pub(crate) use image::{FileFacts, FileId, Image, ImageFacts, Kind, KnownElves, Target};
+pub(crate) use image::{Image, ImageFacts, Target};
 pub(crate) use loaded::{LoadedError, LoadedImage};
 pub(crate) use lookup::{Lookup, LookupError, Patience, SessionRoot, View};

@@ -14,10 +14,10 @@ use super::Tid;
 const STRING_MAX_BYTES: usize = 32 * 4096;
 
 /// Smallest page of every supported architecture. A read that stays inside one cannot fail half.
-const PAGE_BYTES: u64 = 4096;
+const PAGE_BYTES: usize = 4096;
 
 /// First look at a string: most arguments and variables are shorter.
-const FIRST_LOOK_BYTES: u64 = 128;
+const FIRST_LOOK_BYTES: usize = 128;
 
 /// Most pieces in one process_vm_readv(2): `IOV_MAX`.
 const PIECES_MAX: usize = 1024;
@@ -134,7 +134,7 @@ impl Memory {
     fn pointers(&self, address: u64, budget: &mut usize) -> Result<Vec<u64>, MemoryError> {
         let mut pointers = Vec::new();
         let mut at = address;
-        let mut buffer = [0; PAGE_BYTES as usize];
+        let mut buffer = [0; PAGE_BYTES];
         loop {
             let len = first_piece(at, 512, self.pointer_bytes);
             let chunk = buffer.get_mut(..len).unwrap_or_default();
@@ -156,10 +156,7 @@ impl Memory {
     /// Appends the beginning of each string: up to and with its NUL if that is near, else what a
     /// first look shows of it.
     fn first_looks(&self, pointers: &[u64], out: &mut Vec<Vec<u8>>) -> Result<(), MemoryError> {
-        let look = |pointer: &u64| {
-            let to_page_end = PAGE_BYTES - pointer % PAGE_BYTES;
-            usize::try_from(to_page_end.min(FIRST_LOOK_BYTES)).unwrap_or(1)
-        };
+        let look = |pointer: &u64| to_page_end(*pointer).min(FIRST_LOOK_BYTES);
         let pieces: Vec<_> = pointers
             .iter()
             .map(|pointer| {
@@ -203,9 +200,9 @@ impl Memory {
         text: &mut Vec<u8>,
     ) -> Result<(), MemoryError> {
         let mut at = address;
-        let mut buffer = [0; PAGE_BYTES as usize];
+        let mut buffer = [0; PAGE_BYTES];
         loop {
-            let len = first_piece(at, PAGE_BYTES as usize, 1);
+            let len = first_piece(at, PAGE_BYTES, 1);
             let chunk = buffer.get_mut(..len).unwrap_or_default();
             self.read_exact(at, chunk)?;
             let nul = chunk.iter().position(|byte| *byte == 0);
@@ -228,10 +225,12 @@ impl Memory {
 
 impl MemoryError {
     fn from_errno(errno: Errno, address: u64) -> Self {
-        match errno {
-            Errno::EFAULT => Self::Fault(address),
-            Errno::ESRCH => Self::Gone,
-            errno => Self::Refused(errno),
+        if errno == Errno::EFAULT {
+            Self::Fault(address)
+        } else if errno == Errno::ESRCH {
+            Self::Gone
+        } else {
+            Self::Refused(errno)
         }
     }
 }
@@ -239,7 +238,7 @@ impl MemoryError {
 /// `len` bytes from `address`, cut at page borders: the kernel does not split a piece, so a hole
 /// costs no more than the page that it is in.
 fn pages(address: u64, len: usize) -> Vec<RemoteIoVec> {
-    let mut pieces = Vec::with_capacity(len / PAGE_BYTES as usize + 2);
+    let mut pieces = Vec::with_capacity(len / PAGE_BYTES + 2);
     let (mut at, mut left) = (address, len);
     while left > 0 {
         let len = first_piece(at, left, 1);
@@ -255,9 +254,14 @@ fn pages(address: u64, len: usize) -> Vec<RemoteIoVec> {
 ///
 /// A unit that crosses the page border is read alone.
 fn first_piece(address: u64, len: usize, unit: usize) -> usize {
-    let to_page_end = usize::try_from(PAGE_BYTES - address % PAGE_BYTES).unwrap_or(1);
-    let piece = len.min(to_page_end);
+    let piece = len.min(to_page_end(address));
     (piece - piece % unit).max(unit)
+}
+
+/// Bytes from `address` to the end of its page.
+fn to_page_end(address: u64) -> usize {
+    const PAGE: u64 = PAGE_BYTES as u64;
+    usize::try_from(PAGE - address % PAGE).unwrap_or(1)
 }
 
 fn base(address: u64) -> Result<usize, MemoryError> {

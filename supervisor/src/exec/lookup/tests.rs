@@ -3,8 +3,14 @@
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
 
+use std::os::fd::AsFd;
+
+use rustix::fs::{StatxFlags, statx};
+
 use super::*;
 use crate::exec::FileId;
+use crate::exec::filesystem::QUIETLY;
+use crate::tracee::Tid;
 
 struct Ground {
     proc: Procfs,

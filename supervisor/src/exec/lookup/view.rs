@@ -5,8 +5,8 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
 use rustix::io::Errno;
 
+use crate::exec::file::FileId;
 use crate::exec::filesystem::QUIETLY;
-use crate::exec::image::FileId;
 use crate::tracee::{Procfs, Status, TaskDir, Tid};
 
 /// The root directory and mount namespace that CMD starts in. Paths mean what they mean here; the

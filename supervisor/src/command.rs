@@ -1,0 +1,74 @@
+//! CMD, as its parent sees it and the front is told.
+
+use execward_shim::handshake::{self, Report};
+use nix::errno::Errno;
+use nix::sys::signal::{Signal, kill};
+
+use crate::gate::{Afterlife, Gate};
+use crate::link::Message;
+use crate::ptrace::{CommandStatus, Stopped};
+use crate::tracee::Tid;
+
+/// CMD, as its parent sees it.
+#[derive(Debug)]
+pub(crate) struct Command {
+    pub(crate) pid: Tid,
+    /// As typed, for messages.
+    pub(crate) name: String,
+    pub(crate) ended: Option<CommandStatus>,
+    /// Whether its last exec was refused with a line on its standard error.
+    pub(crate) was_told: bool,
+    pub(crate) front_knows: bool,
+}
+
+impl Gate {
+    /// A child was stopped, or a task that nobody seized made the gate its tracer.
+    pub(crate) fn meet_pause(&mut self, tid: Tid, signal: i32) {
+        let was_traced = Stopped::with_signal(tid, signal).detach().is_ok();
+        if !was_traced && tid == self.command.pid {
+            self.tell_front(&Message::Paused(signal));
+        }
+    }
+
+    pub(crate) fn take_report(&mut self) {
+        let Some(shim) = self.shim.take() else { return };
+        if let Ok(Report::Failed { errno, .. }) = handshake::receive_report(&shim) {
+            let name = &self.command.name;
+            #[expect(clippy::wildcard_enum_match_arm, reason = "errnos are an open set")]
+            let words = match errno {
+                Errno::EPERM if self.command.was_told => None,
+                Errno::ENOENT => Some(format!("cannot find `{name}` on the PATH")),
+                Errno::EPERM => Some(format!("`{name}` was refused; see the audit log")),
+                errno => Some(format!("cannot execute `{name}`: {}", errno.desc())),
+            };
+            self.tell_front(&Message::NotExecuted(words));
+        }
+    }
+
+    pub(crate) fn command_ended(&mut self, status: CommandStatus) {
+        self.command.ended = Some(status);
+        self.take_report();
+        if self.afterlife == Afterlife::Kill {
+            self.end_session();
+        }
+        self.tell_front(&Message::Ended(status));
+        self.command.front_knows = true;
+    }
+
+    /// Whoever started the session is gone without CMD: as if CMD itself had been killed.
+    pub(crate) fn front_is_gone(&mut self) {
+        self.command.front_knows = true;
+        if self.command.ended.is_none() {
+            tracing::warn!("the front is gone: killing CMD");
+            if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {
+                tracing::debug!(%errno, "CMD was gone");
+            }
+        }
+    }
+
+    fn tell_front(&self, message: &Message) {
+        if let Err(error) = self.link.send(message) {
+            tracing::warn!(%error, ?message, "the front was not told");
+        }
+    }
+}

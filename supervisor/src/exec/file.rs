@@ -1,0 +1,260 @@
+//! One file of an exec: who it is, where it lies, what it is to execve(2).
+
+use std::collections::HashSet;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+
+use execward_policy::Origin;
+use rustix::fs::{OFlags, Statx, StatxFlags, statx};
+use rustix::io::{Errno, ReadWriteFlags};
+
+use super::filesystem::{Filesystem, QUIETLY, UNIQUE_MOUNT};
+use super::header::{HEADER_BYTES, Header};
+use super::lookup::{Located, Lookup, LookupError, Patience};
+use crate::tracee::{Credentials, as_task};
+
+/// A file, whatever it is called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct FileId {
+    /// Device, major and minor.
+    pub(crate) device: (u32, u32),
+    /// Inode.
+    pub(crate) inode: u64,
+}
+
+/// What a file is to execve(2).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// An ELF image.
+    Elf,
+    /// A `#!` file: the interpreter's path and argument, as written.
+    Script {
+        interpreter: Vec<u8>,
+        argument: Option<Vec<u8>>,
+    },
+    /// A regular file of no known format: `binfmt_misc`'s, or `ENOEXEC`.
+    Other,
+    /// Not a regular file: the kernel answers `EACCES`.
+    NotRegular,
+    /// A regular file whose first bytes neither the gate nor the task may read.
+    Unreadable,
+}
+
+/// All that is known of a file but the descriptor that holds it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct FileFacts {
+    pub(crate) id: FileId,
+    pub(crate) mode: u32,
+    pub(crate) uid: u32,
+    pub(crate) size: u64,
+    /// Change time, nanoseconds since the epoch.
+    pub(crate) ctime_ns: i128,
+    /// Modification time, likewise.
+    pub(crate) mtime_ns: i128,
+    /// The path as passed, made absolute, unresolved.
+    pub(crate) given: Vec<u8>,
+    /// The path of each link on the way.
+    pub(crate) links: Vec<Vec<u8>>,
+    /// The kernel's name of the file; none for one without a name.
+    pub(crate) resolved: Option<Vec<u8>>,
+    pub(crate) origin: Origin,
+    pub(crate) kind: Kind,
+}
+
+/// A file that is held, so that its inode number stays its own.
+#[derive(Debug)]
+pub(crate) struct HeldFile {
+    pub(super) fd: OwnedFd,
+    pub(super) facts: FileFacts,
+}
+
+impl HeldFile {
+    pub(crate) fn facts(&self) -> &FileFacts {
+        &self.facts
+    }
+
+    /// Whether size and change time are still what they were.
+    pub(crate) fn is_unchanged(&self) -> bool {
+        statx(&self.fd, "", QUIETLY, StatxFlags::BASIC_STATS).is_ok_and(|seen| {
+            seen.stx_size == self.facts.size && nanoseconds(&seen.stx_ctime) == self.facts.ctime_ns
+        })
+    }
+}
+
+/// Files that were ELF images when their header was last read, by identity, size and change time.
+///
+/// These do not bind content: a writer with a mapping changes it unseen. Nothing rests on it either:
+/// what the kernel makes of the file shows at the exec-stop, and is judged if it is not this.
+#[derive(Debug, Default)]
+pub(crate) struct KnownElves {
+    known: HashSet<(FileId, u64, i128)>,
+}
+
+/// Most files remembered; after that the memory starts afresh.
+const ELVES_MAX: usize = 4096;
+
+impl KnownElves {
+    fn has(&self, seen: &Statx) -> bool {
+        self.known.contains(&Self::key(seen))
+    }
+
+    fn add(&mut self, seen: &Statx) {
+        if self.known.len() >= ELVES_MAX {
+            self.known.clear();
+        }
+        self.known.insert(Self::key(seen));
+    }
+
+    fn key(seen: &Statx) -> (FileId, u64, i128) {
+        (
+            FileId::of(seen),
+            seen.stx_size,
+            nanoseconds(&seen.stx_ctime),
+        )
+    }
+}
+
+/// Looks at a file that a look-up found.
+pub(super) fn examine(
+    lookup: &mut Lookup<'_>,
+    located: Located,
+    given: Vec<u8>,
+    own: &Credentials,
+) -> Result<HeldFile, LookupError> {
+    let fd = located.file;
+    let wanted = StatxFlags::BASIC_STATS | UNIQUE_MOUNT;
+    let seen = statx(&fd, "", QUIETLY, wanted).map_err(LookupError::Kernel)?;
+    let filesystem = lookup
+        .filesystems
+        .of_seen(fd.as_fd(), &seen, lookup.view.task())
+        .map_err(LookupError::Kernel)?;
+    let origin = origin(lookup, &seen, filesystem, &given);
+    let resolved = match (origin, located.path) {
+        (Origin::Anonymous, _) => None,
+        (_, Some(path)) => Some(path),
+        (_, None) => Some(
+            lookup
+                .proc
+                .name_of(fd.as_fd())
+                .map_err(LookupError::Kernel)?,
+        ),
+    };
+    let kind = match u32::from(seen.stx_mode) & libc::S_IFMT {
+        libc::S_IFREG if lookup.elves.has(&seen) => Kind::Elf,
+        libc::S_IFREG => kind(lookup, fd.as_fd(), filesystem, own)?,
+        _ => Kind::NotRegular,
+    };
+    if kind == Kind::Elf && filesystem == Filesystem::Local {
+        lookup.elves.add(&seen);
+    }
+    let facts = FileFacts {
+        id: FileId::of(&seen),
+        mode: u32::from(seen.stx_mode),
+        uid: seen.stx_uid,
+        size: seen.stx_size,
+        ctime_ns: nanoseconds(&seen.stx_ctime),
+        mtime_ns: nanoseconds(&seen.stx_mtime),
+        given,
+        links: located.links,
+        resolved,
+        origin,
+        kind,
+    };
+    Ok(HeldFile { fd, facts })
+}
+
+/// Whether the file's path proves anything. In another root or mount namespace it does only if
+/// the same path of the session's own root leads to the same file.
+fn origin(lookup: &Lookup<'_>, seen: &Statx, filesystem: Filesystem, given: &[u8]) -> Origin {
+    if seen.stx_nlink == 0 {
+        return Origin::Anonymous;
+    }
+    if filesystem == Filesystem::Unstable {
+        return Origin::Unstable;
+    }
+    if lookup.view.is_foreign() && lookup.session.file_at(given) != Some(FileId::of(seen)) {
+        return Origin::Foreign;
+    }
+    Origin::Session
+}
+
+fn kind(
+    lookup: &Lookup<'_>,
+    fd: BorrowedFd<'_>,
+    filesystem: Filesystem,
+    own: &Credentials,
+) -> Result<Kind, LookupError> {
+    let is_patient = lookup.patience == Patience::Waiting;
+    if filesystem == Filesystem::Unstable && !is_patient {
+        return Err(LookupError::WouldWait);
+    }
+    // A regular file by now, so nothing acts on open. O_NONBLOCK: a lease answers EAGAIN at once
+    // instead of waiting up to 45 s for its holder.
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let credentials = &lookup.view.status().credentials;
+    let as_the_task =
+        as_task(credentials, own, || lookup.proc.reopen(fd, flags)).map_err(LookupError::Kernel)?;
+    // For the format alone: what the task may not read is neither shown nor hashed.
+    let file = match as_the_task.or_else(|_| lookup.proc.reopen(fd, flags)) {
+        Ok(file) => file,
+        Err(Errno::AGAIN) => return Err(LookupError::Leased),
+        Err(_) => return Ok(Kind::Unreadable),
+    };
+    let mut buffer = [0; HEADER_BYTES];
+    let len = match read_head(file.as_fd(), &mut buffer, is_patient) {
+        Ok(len) => len,
+        Err(Errno::AGAIN) => return Err(LookupError::WouldWait),
+        Err(_) => return Ok(Kind::Unreadable),
+    };
+    Ok(match Header::parse(buffer.get(..len).unwrap_or_default()) {
+        Header::Elf => Kind::Elf,
+        Header::Script {
+            interpreter,
+            argument,
+        } => Kind::Script {
+            interpreter,
+            argument,
+        },
+        Header::Other => Kind::Other,
+    })
+}
+
+fn read_head(
+    file: BorrowedFd<'_>,
+    buffer: &mut [u8; HEADER_BYTES],
+    is_patient: bool,
+) -> Result<usize, Errno> {
+    if !is_patient {
+        let mut pieces = [std::io::IoSliceMut::new(&mut buffer[..])];
+        match rustix::io::preadv2(file, &mut pieces, 0, ReadWriteFlags::NOWAIT) {
+            // tmpfs has no such promise to make, and never waits for a disk.
+            Err(Errno::OPNOTSUPP) => {}
+            answer => return answer,
+        }
+    }
+    rustix::io::pread(file, &mut buffer[..], 0)
+}
+
+impl FileId {
+    pub(crate) fn of(seen: &Statx) -> Self {
+        Self {
+            device: (seen.stx_dev_major, seen.stx_dev_minor),
+            inode: seen.stx_ino,
+        }
+    }
+}
+
+fn nanoseconds(time: &rustix::fs::StatxTimestamp) -> i128 {
+    i128::from(time.tv_sec) * 1_000_000_000 + i128::from(time.tv_nsec)
+}
+
+impl FileFacts {
+    /// The word of the log for where the file lies.
+    pub(crate) const fn origin_word(&self) -> &'static str {
+        match self.origin {
+            Origin::Session => "session",
+            Origin::Foreign => "foreign",
+            Origin::Anonymous => "anonymous",
+            Origin::Unstable => "unstable",
+        }
+    }
+}
