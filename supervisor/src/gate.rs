@@ -265,9 +265,14 @@ impl Gate {
 
     fn interrupt_overdue(&mut self) {
         for tid in self.attached.overdue(Instant::now()) {
-            if let Err(errno) = ptrace::interrupt(tid) {
-                tracing::debug!(%tid, %errno, "not interrupted");
-            }
+            self.interrupt(tid);
+        }
+    }
+
+    /// Asks a traced task to stop as soon as it is out of its system call.
+    pub(crate) fn interrupt(&self, tid: Tid) {
+        if let Err(errno) = ptrace::interrupt(tid) {
+            tracing::debug!(%tid, %errno, "not interrupted");
         }
     }
 

@@ -295,6 +295,11 @@ impl Gate {
             expectation,
             image,
         };
+        if exec.expectation.exe.is_none() {
+            // It will fail: stop it there, and see with what. Asked for inside the call, the stop
+            // comes behind it (tried).
+            self.interrupt(tid);
+        }
         self.attached.expect(tid, exec, Instant::now());
         let answered = match recorded {
             // Seized by its number; the number is still the asking task's.

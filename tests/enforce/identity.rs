@@ -1,0 +1,135 @@
+//! Which file it is, by whatever way it is named.
+
+use execward_tests::{Ground, Ran, binary, is_root, skip};
+
+fn way(ground: &Ground, way: &str, path: &str) -> Ran {
+    ground.run(&[&binary("fixture-ways").display().to_string(), way, path])
+}
+
+#[test]
+fn a_file_by_descriptor_is_that_file() {
+    let allowed = Ground::full("");
+    let denied = Ground::full("[[deny]]\nid = \"no-echo\"\nprogram = \"/usr/bin/echo\"\n");
+    for by in ["fd", "proc", "thread", "int80"] {
+        let ran = way(&allowed, by, "/usr/bin/echo");
+        assert_eq!(ran.stdout, format!("by-{by}\n"), "{}", ran.stderr);
+        assert_eq!(
+            ran.outcome(&["/usr/bin/echo"])["result"],
+            "verified",
+            "{by}"
+        );
+        let ran = way(&denied, by, "/usr/bin/echo");
+        assert_eq!(ran.stdout, "errno=1\n", "{by}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn memory_has_no_name_that_an_allow_could_mean() {
+    let ways = binary("fixture-ways").display().to_string();
+    let rules =
+        format!("[[allow]]\nid = \"a\"\nprogram = [\"/usr/bin/echo\", \"{ways}\", \"/**\"]\n");
+    assert_eq!(
+        way(&Ground::allowlist(&rules), "memfd", "/usr/bin/echo").stdout,
+        "errno=1\n"
+    );
+    let ran = way(&Ground::full(""), "memfd", "/usr/bin/echo");
+    assert_eq!(ran.stdout, "by-memfd\n");
+    let decision = ran.decisions(&["/usr/bin/echo"])[0];
+    assert_eq!(decision["proc"]["file"]["origin"], "anonymous");
+    assert!(decision["proc"].get("path").is_none());
+}
+
+#[test]
+fn x32_has_no_way_around_the_filter() {
+    let denied = Ground::full("[[deny]]\nid = \"no-echo\"\nprogram = \"/usr/bin/echo\"\n");
+    let ran = way(&denied, "x32", "/usr/bin/echo");
+    // The gate's refusal, or a fault of reading 64-bit pointers as narrow ones; never an image.
+    assert!(ran.stdout.starts_with("errno="), "{}", ran.stdout);
+    assert_ne!(ran.stdout, "errno=0\n");
+}
+
+#[test]
+fn execs_that_the_kernel_refuses_keep_its_errno() {
+    let ground = Ground::full("");
+    for (by, path, errno) in [
+        ("flags", "/usr/bin/echo", libc::EINVAL),
+        ("badfd", "/usr/bin/echo", libc::EBADF),
+        ("fault", "/usr/bin/echo", libc::EFAULT),
+        ("missing", "/no/such", libc::ENOENT),
+        ("missing", "/etc/passwd/x", libc::ENOTDIR),
+        ("missing", "/etc", libc::EACCES),
+        ("missing", "/etc/passwd", libc::EACCES),
+    ] {
+        let ran = way(&ground, by, path);
+        assert_eq!(ran.stdout, format!("errno={errno}\n"), "{by} {path}");
+    }
+    let long = format!("/{}", "x/".repeat(3000));
+    assert_eq!(
+        way(&ground, "missing", &long).stdout,
+        format!("errno={}\n", libc::ENAMETOOLONG)
+    );
+}
+
+#[test]
+fn no_arguments_at_all_are_one_empty_one() {
+    let ran = way(&Ground::full(""), "noargs", "/bin/true");
+    assert_eq!(ran.code(), Some(0), "{}", ran.stdout);
+    assert_eq!(ran.outcome(&[""])["result"], "verified");
+}
+
+#[test]
+fn arguments_of_every_shape_arrive_and_are_logged_whole() {
+    let ground = Ground::full("");
+    let script = "/bin/echo a '' b '' ''; /bin/echo $(seq 2000) | wc -w; \
+        /bin/echo \"$(head -c 100000 /dev/zero | tr '\\0' x)\" | wc -c; /bin/echo \"$(printf 'a\\377b')\" | wc -c";
+    let ran = ground.sh(script);
+    assert_eq!(ran.stdout, "a  b  \n2000\n100001\n4\n");
+    assert_eq!(ran.decisions(&["/bin/echo", "a", "", "b", "", ""]).len(), 1);
+    let bytes = ran.decisions(&["/bin/echo", "a\u{fffd}b"])[0];
+    assert_eq!(bytes["bytes"]["/proc/argv/1"], "Yf9i");
+    assert_eq!(ran.results("verified"), ran.decisions(&[]).len());
+}
+
+#[test]
+fn a_relative_path_is_the_tasks_own() {
+    let ground = Ground::full("");
+    std::fs::create_dir(ground.path("sub")).unwrap();
+    ground.script("sub/here", "#!/bin/sh\necho found\n");
+    let ran = ground.sh("cd sub && ./here; cd .. && rmdir gone 2>/dev/null; mkdir gone; cd gone; rmdir ../gone; ../sub/here");
+    assert_eq!(ran.stdout, "found\nfound\n", "{}", ran.stderr);
+}
+
+#[test]
+fn a_bind_mount_over_an_allowed_path_is_not_that_program() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"dash\", \"unshare\", \"mount\", \"true\"]\n",
+    );
+    let evil = ground.script("evil", "#!/bin/sh\necho EVIL\n");
+    let inner = format!(
+        "/usr/bin/true && echo before; mount --bind {evil} /usr/bin/true || echo no-mount; /usr/bin/true; echo $?"
+    );
+    let ran = ground.run(&["unshare", "-Urm", "sh", "-c", &inner]);
+    if ran.stderr.contains("unshare failed") || ran.stdout.contains("no-mount") {
+        return skip("user namespaces are not allowed here");
+    }
+    assert_eq!(ran.stdout, "before\n126\n", "{}", ran.stderr);
+}
+
+#[test]
+fn a_chroot_does_not_lend_the_names_of_the_real_root() {
+    if !is_root() {
+        return skip("chroot needs root");
+    }
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"a\"\nprogram = [\"/usr/sbin/chroot\", \"/usr/bin/true\"]\n",
+    );
+    std::fs::create_dir_all(ground.path("jail/usr/bin")).unwrap();
+    let _evil = ground.copy("/bin/echo", "jail/usr/bin/true");
+    let jail = ground.path("jail").display().to_string();
+    let ran = ground.run(&["/usr/sbin/chroot", &jail, "/usr/bin/true", "EVIL"]);
+    assert!(!ran.stdout.contains("EVIL"), "{}", ran.stdout);
+    assert_eq!(
+        ran.decisions(&["/usr/bin/true"])[0]["proc"]["file"]["origin"],
+        "foreign"
+    );
+}

@@ -1,0 +1,169 @@
+//! A session's start and end, and the signals between.
+
+use std::io::{BufRead, BufReader};
+use std::os::unix::process::ExitStatusExt;
+use std::process::Stdio;
+
+use execward_tests::{Ground, end_of, finish, of_type, until};
+use nix::sys::signal::{Signal, kill};
+use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
+use nix::unistd::Pid;
+
+fn pid(child: &std::process::Child) -> Pid {
+    Pid::from_raw(child.id().try_into().unwrap())
+}
+
+/// The gate: the front's only child.
+fn gate_of(front: Pid) -> Pid {
+    let children = format!("/proc/{front}/task/{front}/children");
+    let gate: i32 = until("the gate", || {
+        let children = std::fs::read_to_string(&children).ok()?;
+        children.split_whitespace().next()?.parse().ok()
+    });
+    Pid::from_raw(gate)
+}
+
+#[test]
+fn exit_codes_and_signals_are_the_commands_own() {
+    let ground = Ground::full("");
+    assert_eq!(ground.sh("exit 7").code(), Some(7));
+    assert_eq!(ground.sh("kill -TERM $$").code(), Some(128 + 15));
+    assert_eq!(ground.sh("kill -KILL $$").code(), Some(128 + 9));
+}
+
+#[test]
+fn output_ends_with_the_command_and_what_it_left_stays_gated() {
+    let ground = Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n");
+    let fifo = ground.path("fifo");
+    nix::unistd::mkfifo(&fifo, nix::sys::stat::Mode::S_IRWXU).unwrap();
+    // The detached shell goes on only after the front is gone.
+    let ran = ground
+        .sh("(read x <fifo; touch marker; /bin/echo late >out) >/dev/null 2>&1 & echo started");
+    assert_eq!(ran.stdout, "started\n");
+    assert!(of_type(&ran.records, "session.end").next().is_none());
+    std::fs::write(&fifo, "go\n").unwrap();
+    let records = ground.records_at_end();
+    assert!(!ground.path("marker").try_exists().unwrap());
+    assert_eq!(
+        std::fs::read_to_string(ground.path("out")).unwrap(),
+        "late\n"
+    );
+    let argv = |record: &&serde_json::Value| record["proc"]["argv"][1] == "late";
+    assert_eq!(of_type(&records, "exec.decision").filter(argv).count(), 1);
+}
+
+#[test]
+fn kill_at_exit_leaves_nothing_running() {
+    let ground = Ground::full("").option("--kill-at-exit");
+    let ran = ground.sh("sleep 1000 & echo $!");
+    let left = ran.stdout.trim().to_owned();
+    until("the end of what was left", || {
+        (!std::path::Path::new(&format!("/proc/{left}"))
+            .try_exists()
+            .unwrap())
+        .then_some(())
+    });
+    let _records = ground.records_at_end();
+}
+
+#[test]
+fn the_commands_descriptors_are_the_callers() {
+    let ground = Ground::full("");
+    let list = "exec 7</etc/hostname; exec \"$@\"";
+    let listing = "for fd in /proc/self/fd/*; do echo ${fd##*/}; done";
+    let mut bare = std::process::Command::new("bash");
+    bare.args(["-c", list, "x", "bash", "-c", listing])
+        .stdin(Stdio::null());
+    let (_, expected, _) = finish(bare);
+    let gated = ground.command(&["bash", "-c", listing]);
+    let mut with_seven = std::process::Command::new("bash");
+    with_seven
+        .args(["-c", list, "x"])
+        .arg(gated.get_program())
+        .args(gated.get_args())
+        .stdin(Stdio::null());
+    for (name, value) in gated.get_envs() {
+        with_seven.env(name, value.unwrap_or_default());
+    }
+    let (_, seen, _) = finish(with_seven);
+    assert!(expected.contains('7'));
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn a_dead_gate_lets_nothing_through_and_is_announced() {
+    let ground =
+        Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n").option("--no-notice");
+    let script = "echo ready; while :; do /bin/true; touch marker; done 2>/dev/null";
+    let mut front = ground
+        .command(&["bash", "-c", script])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(front.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    until("some execs", || (ground.records().len() > 20).then_some(()));
+    kill(gate_of(pid(&front)), Signal::SIGKILL).unwrap();
+    let status = end_of(&mut front);
+    let mut said = String::new();
+    std::io::Read::read_to_string(front.stderr.as_mut().unwrap(), &mut said).unwrap();
+    assert_eq!(status.code(), Some(125));
+    assert!(
+        said.contains("execward: the gate is gone (signal: 9"),
+        "{said}"
+    );
+    assert!(!ground.path("marker").try_exists().unwrap());
+}
+
+#[test]
+fn a_dead_front_takes_the_command_along() {
+    let ground = Ground::full("");
+    let mut front = ground
+        .command(&["sh", "-c", "echo $$; exec sleep 1000"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut line = String::new();
+    BufReader::new(front.stdout.as_mut().unwrap())
+        .read_line(&mut line)
+        .unwrap();
+    kill(pid(&front), Signal::SIGKILL).unwrap();
+    assert_eq!(end_of(&mut front).signal(), Some(9));
+    let records = ground.records_at_end();
+    assert_eq!(records.last().unwrap()["signal"], 9);
+}
+
+#[test]
+fn a_signal_to_the_front_reaches_the_command() {
+    let ground = Ground::full("");
+    let script = "trap 'echo got it; exit 9' TERM; echo ready; while :; do :; done";
+    let mut front = ground
+        .command(&["sh", "-c", script])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(front.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "ready");
+    kill(pid(&front), Signal::SIGTERM).unwrap();
+    assert_eq!(lines.next().unwrap().unwrap(), "got it");
+    assert_eq!(end_of(&mut front).code(), Some(9));
+}
+
+#[test]
+fn the_front_stops_when_the_command_stops_and_continues_it() {
+    let ground = Ground::full("");
+    let mut front = ground
+        .command(&["sh", "-c", "kill -STOP $$; exit 5"])
+        .spawn()
+        .unwrap();
+    let stopped = waitpid(pid(&front), Some(WaitPidFlag::WUNTRACED)).unwrap();
+    assert!(
+        matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)),
+        "{stopped:?}"
+    );
+    kill(pid(&front), Signal::SIGCONT).unwrap();
+    assert_eq!(end_of(&mut front).code(), Some(5));
+}

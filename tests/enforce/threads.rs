@@ -1,0 +1,59 @@
+//! Execs of threads: one image each, nothing hangs, nothing stays traced.
+
+use execward_tests::{Ground, binary};
+
+fn at_once(threads: &str, rounds: &str) {
+    let ground = Ground::full("");
+    let fixture = binary("fixture-threads").display().to_string();
+    let ran = ground.run(&[&fixture, threads, rounds, "/bin/true"]);
+    assert_eq!(ran.stdout, format!("done={rounds}\n"), "{}", ran.stderr);
+    let rounds: usize = rounds.parse().unwrap();
+    assert_eq!(ran.results("verified"), rounds + 1);
+    assert_eq!(ran.results("killed"), 0);
+}
+
+#[test]
+fn three_threads_exec_at_once() {
+    at_once("3", "400");
+}
+
+#[test]
+fn four_threads_exec_at_once() {
+    at_once("4", "400");
+}
+
+#[test]
+fn eight_threads_exec_at_once() {
+    at_once("8", "200");
+}
+
+#[test]
+fn one_thread_execs_alone() {
+    at_once("1", "100");
+}
+
+#[test]
+fn a_thread_that_is_not_the_leader_execs() {
+    let ground = Ground::full("");
+    let ways = binary("fixture-ways").display().to_string();
+    let ran = ground.run(&[&ways, "thread", "/bin/echo"]);
+    assert_eq!(ran.stdout, "by-thread\n");
+    let decision = ran.decisions(&["/bin/echo"])[0];
+    assert_ne!(decision["proc"]["pid"], decision["proc"]["tid"]);
+    assert_eq!(ran.outcome(&["/bin/echo"])["result"], "verified");
+}
+
+#[test]
+fn nobody_stays_traced_after_an_exec_that_failed() {
+    let ground = Ground::full("");
+    let data = ground.script("data", "not a program");
+    std::fs::set_permissions(&data, std::os::unix::fs::PermissionsExt::from_mode(0o644)).unwrap();
+    // The failed exec is the shell's own; it then waits until nobody traces it.
+    let ran = ground.run(&[
+        "bash",
+        "-c",
+        "shopt -s execfail; exec ./data; until grep -q 'TracerPid:.0$' /proc/$$/status; do :; done; echo free",
+    ]);
+    assert_eq!(ran.stdout, "free\n", "{}", ran.stderr);
+    assert_eq!(ran.outcome(&["./data"])["result"], "failed");
+}
