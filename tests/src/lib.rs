@@ -158,6 +158,8 @@ impl Ground {
     /// If it takes longer than [`DEADLINE`].
     #[must_use]
     pub fn run(&self, cmd: &[&str]) -> Ran {
+        // Each session's records alone.
+        fs::remove_file(self.path("audit.jsonl")).ok();
         let (status, stdout, stderr) = finish(self.command(cmd));
         Ran {
             status,
