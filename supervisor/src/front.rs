@@ -231,7 +231,12 @@ impl Front {
         if let Ok(Some(Message::Ended(status))) = self.link.receive() {
             return ExitStatus::Command(status);
         }
-        let how = match self.gate.try_wait() {
+        // Its descriptors close before it can be reaped; a thread that the kernel does not let go
+        // must not keep us, so the wait is short.
+        let mut fds = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
+        let limit = PollTimeout::try_from(LOOK_EVERY).unwrap_or(PollTimeout::ZERO);
+        let reaped = poll(&mut fds, limit).map(|_| self.gate.try_wait());
+        let how = match reaped.unwrap_or(Ok(None)) {
             Ok(Some(status)) => status.to_string(),
             Ok(None) | Err(_) => "not reaped by the kernel".to_owned(),
         };

@@ -13,6 +13,7 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 
+use crate::attached::InFlight;
 use crate::audit::{Caller, Outcome, Program, Reason};
 use crate::exec::{AttemptError, Patience};
 use crate::exec::{
@@ -24,6 +25,7 @@ use crate::judge::{Judgement, describe};
 use crate::ptrace;
 use crate::readers::Job;
 use crate::seccomp::{Answered, Notification, Reply};
+use crate::tracee::Tid;
 use crate::watch::Activity;
 use execward_policy::Decision;
 
@@ -247,6 +249,14 @@ impl Gate {
         self.admit(notification, subject, None, nothing, &Judgement::missing());
     }
 
+    /// An exec of which nothing can load is stopped where it fails, to see with what. Asked for
+    /// inside the call, the stop comes behind it (tried).
+    fn stop_if_it_must_fail(&self, tid: Tid, exec: &InFlight) {
+        if exec.expectation.exe.is_none() {
+            self.interrupt(tid);
+        }
+    }
+
     /// Lets the kernel go on with an exec, and holds it to what was decided.
     fn admit(
         &mut self,
@@ -286,7 +296,7 @@ impl Gate {
             &self.watch,
         );
         let task = Some(view.into_task()).filter(|_| tid == tgid);
-        let exec = crate::attached::InFlight {
+        let exec = InFlight {
             exec_id,
             tgid,
             task,
@@ -295,11 +305,7 @@ impl Gate {
             expectation,
             image,
         };
-        if exec.expectation.exe.is_none() {
-            // It will fail: stop it there, and see with what. Asked for inside the call, the stop
-            // comes behind it (tried).
-            self.interrupt(tid);
-        }
+        self.stop_if_it_must_fail(tid, &exec);
         self.attached.expect(tid, exec, Instant::now());
         let answered = match recorded {
             // Seized by its number; the number is still the asking task's.

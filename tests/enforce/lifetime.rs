@@ -10,7 +10,7 @@ use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
 fn pid(child: &std::process::Child) -> Pid {
-    Pid::from_raw(child.id().try_into().unwrap())
+    Pid::from_raw(child.id().try_into().expect("a pid"))
 }
 
 /// The gate: the front's only child.

@@ -7,7 +7,7 @@ fn at_once(threads: &str, rounds: &str) {
     let fixture = binary("fixture-threads").display().to_string();
     let ran = ground.run(&[&fixture, threads, rounds, "/bin/true"]);
     assert_eq!(ran.stdout, format!("done={rounds}\n"), "{}", ran.stderr);
-    let rounds: usize = rounds.parse().unwrap();
+    let rounds: usize = rounds.parse().expect("a number");
     assert_eq!(ran.results("verified"), rounds + 1);
     assert_eq!(ran.results("killed"), 0);
 }

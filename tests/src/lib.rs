@@ -114,7 +114,6 @@ impl Ground {
     ///
     /// # Panics
     /// If it cannot be written.
-    #[must_use]
     pub fn script(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
         fs::write(&path, text).expect("a script");
