@@ -16,6 +16,7 @@ use std::rc::Rc;
 use execward_shim::handshake;
 use nix::errno::Errno;
 use nix::sys::prctl;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{Uid, close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid};
@@ -197,6 +198,7 @@ struct Threads {
 
 impl Threads {
     fn start(kernel: &Kernel, pulse: Pulse, log: Log) -> Result<Self, SessionError> {
+        raise_descriptor_limit();
         let proc = kernel
             .proc
             .try_clone()
@@ -277,6 +279,15 @@ impl Started {
 /// Clears close-on-exec, for a descriptor that the next child is to inherit.
 pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
+}
+
+/// Each exec in flight holds a few descriptors. CMD has its own limit by now.
+fn raise_descriptor_limit() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
+    if let Err(errno) = raised {
+        tracing::warn!(%errno, "the limit of descriptors is not raised");
+    }
 }
 
 /// Closes the gate's copies of what is CMD's: a pipe must end when CMD closes it.
