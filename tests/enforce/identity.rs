@@ -133,3 +133,25 @@ fn a_chroot_does_not_lend_the_names_of_the_real_root() {
         "foreign"
     );
 }
+
+#[test]
+fn a_deleted_working_directory_changes_nothing() {
+    let ground = Ground::full("[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n");
+    let marker = ground.path("marker").display().to_string();
+    let script = format!(
+        "mkdir gone; cd gone; rmdir ../gone; /bin/echo here; ./x; echo $?; touch {marker}; echo $?"
+    );
+    let ran = ground.sh(&script);
+    assert_eq!(ran.stdout, "here\n127\n126\n", "{}", ran.stderr);
+    assert!(!ground.path("marker").try_exists().unwrap());
+}
+
+#[test]
+fn a_mebibyte_of_arguments_is_compared_whole() {
+    let ground = Ground::full("[[deny]]\nid = \"no\"\ncommand = \"echo stop\"\n");
+    let script = "a=$(head -c 100000 /dev/zero | tr '\\0' x); \
+        /bin/echo $a $a $a $a $a $a $a $a $a $a | wc -c";
+    let ran = ground.sh(script);
+    assert_eq!(ran.stdout, "1000010\n", "{}", ran.stderr);
+    assert_eq!(ran.results("verified"), ran.decisions(&[]).len());
+}

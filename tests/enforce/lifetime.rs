@@ -1,20 +1,18 @@
-//! A session's start and end, and the signals between.
+//! A session's start and end.
 
-use std::io::{BufRead, BufReader};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-use execward_tests::{Ground, end_of, finish, of_type, until};
+use execward_tests::{Ground, Lines, end_of, finish, of_type, until};
 use nix::sys::signal::{Signal, kill};
-use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
 use nix::unistd::Pid;
 
-fn pid(child: &std::process::Child) -> Pid {
+pub(crate) fn pid(child: &std::process::Child) -> Pid {
     Pid::from_raw(child.id().try_into().expect("a pid"))
 }
 
 /// The gate: the front's only child.
-fn gate_of(front: Pid) -> Pid {
+pub(crate) fn gate_of(front: Pid) -> Pid {
     let children = format!("/proc/{front}/task/{front}/children");
     let gate: i32 = until("the gate", || {
         let children = std::fs::read_to_string(&children).ok()?;
@@ -94,17 +92,15 @@ fn the_commands_descriptors_are_the_callers() {
 fn a_dead_gate_lets_nothing_through_and_is_announced() {
     let ground =
         Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n").option("--no-notice");
-    let script = "echo ready; while :; do /bin/true; touch marker; done 2>/dev/null";
+    let script = "echo $$; while :; do /bin/true; touch marker; done 2>/dev/null";
     let mut front = ground
         .command(&["bash", "-c", script])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(front.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let lines = Lines::of(front.stdout.take().unwrap());
+    let command = lines.next_line().unwrap();
     until("some execs", || (ground.records().len() > 20).then_some(()));
     kill(gate_of(pid(&front)), Signal::SIGKILL).unwrap();
     let status = end_of(&mut front);
@@ -116,6 +112,12 @@ fn a_dead_gate_lets_nothing_through_and_is_announced() {
         "{said}"
     );
     assert!(!ground.path("marker").try_exists().unwrap());
+    // CMD said its pid; nothing of the session is left.
+    let left = format!("/proc/{command}/status");
+    until("the end of CMD", || {
+        let status = std::fs::read_to_string(&left).unwrap_or_default();
+        (status.is_empty() || status.contains("State:\tZ")).then_some(())
+    });
 }
 
 #[test]
@@ -126,10 +128,8 @@ fn a_dead_front_takes_the_command_along() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    let mut line = String::new();
-    BufReader::new(front.stdout.as_mut().unwrap())
-        .read_line(&mut line)
-        .unwrap();
+    let lines = Lines::of(front.stdout.take().unwrap());
+    assert!(lines.next_line().is_some());
     kill(pid(&front), Signal::SIGKILL).unwrap();
     assert_eq!(end_of(&mut front).signal(), Some(9));
     let records = ground.records_at_end();
@@ -137,33 +137,10 @@ fn a_dead_front_takes_the_command_along() {
 }
 
 #[test]
-fn a_signal_to_the_front_reaches_the_command() {
+fn orphans_are_reaped() {
     let ground = Ground::full("");
-    let script = "trap 'echo got it; exit 9' TERM; echo ready; while :; do :; done";
-    let mut front = ground
-        .command(&["sh", "-c", script])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(front.stdout.take().unwrap()).lines();
-    assert_eq!(lines.next().unwrap().unwrap(), "ready");
-    kill(pid(&front), Signal::SIGTERM).unwrap();
-    assert_eq!(lines.next().unwrap().unwrap(), "got it");
-    assert_eq!(end_of(&mut front).code(), Some(9));
-}
-
-#[test]
-fn the_front_stops_when_the_command_stops_and_continues_it() {
-    let ground = Ground::full("");
-    let mut front = ground
-        .command(&["sh", "-c", "kill -STOP $$; exit 5"])
-        .spawn()
-        .unwrap();
-    let stopped = waitpid(pid(&front), Some(WaitPidFlag::WUNTRACED)).unwrap();
-    assert!(
-        matches!(stopped, WaitStatus::Stopped(_, Signal::SIGSTOP)),
-        "{stopped:?}"
-    );
-    kill(pid(&front), Signal::SIGCONT).unwrap();
-    assert_eq!(end_of(&mut front).code(), Some(5));
+    // Each inner shell leaves a child whose parent is gone at once; none may stay a zombie.
+    let script = "for i in 1 2 3 4 5; do (/bin/true & echo $! >>left); done; \
+        for pid in $(cat left); do while [ -e /proc/$pid ]; do :; done; done; echo reaped";
+    assert_eq!(ground.sh(script).stdout, "reaped\n");
 }

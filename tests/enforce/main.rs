@@ -1,10 +1,12 @@
 //! execward on the real kernel. Each attack stands beside its harmless twin.
 
 mod audit;
+mod failed;
 mod identity;
 mod input;
 mod interpreter;
 mod lifetime;
 mod race;
+mod signals;
 mod threads;
 mod verdict;

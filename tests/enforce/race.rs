@@ -1,6 +1,6 @@
 //! Arguments that change between the gate's look and the kernel's.
 
-use execward_tests::{Ground, Ran, binary};
+use execward_tests::{Ground, Ran, binary, finish, is_root, of_type, skip};
 
 /// Rounds of one race; scripts/check sets more.
 fn rounds() -> String {
@@ -15,6 +15,17 @@ fn count(ran: &Ran, name: &str) -> u32 {
     found
         .and_then(|number| number.parse().ok())
         .unwrap_or_else(|| panic!("no {name}: {} {}", ran.stdout, ran.stderr))
+}
+
+/// Decisions that refused.
+#[expect(
+    clippy::indexing_slicing,
+    reason = "a record without the field is a failed test"
+)]
+fn refusals(ran: &Ran) -> usize {
+    of_type(&ran.records, "exec.decision")
+        .filter(|record| record["decision"]["verdict"] == "deny")
+        .count()
 }
 
 #[test]
@@ -34,6 +45,8 @@ fn a_denied_program_never_runs_by_a_path_that_is_rewritten() {
         "blind: {killed} of {rounds} flips seen at the stop"
     );
     assert_eq!(ran.results("killed"), killed as usize);
+    // The rest that did not run was refused before, by the rule.
+    assert_eq!(refusals(&ran), count(&ran, "refused") as usize);
 }
 
 #[test]
@@ -44,11 +57,18 @@ fn a_denied_argument_never_arrives_by_being_rewritten() {
     let flip = binary("fixture-flip").display().to_string();
     let ran = ground.run(&[&flip, &rounds(), &good, "b", "argv"]);
     assert_eq!(count(&ran, "other"), 0, "escapes: {}", ran.stdout);
+    let killed = count(&ran, "killed");
+    assert!(count(&ran, "ran") > 0, "{}", ran.stdout);
     assert!(
-        count(&ran, "ran") > 0 && count(&ran, "killed") > 0,
-        "{}",
+        killed * 100 >= rounds().parse::<u32>().unwrap(),
+        "blind: {}",
         ran.stdout
     );
+    assert_eq!(ran.results("killed"), killed as usize);
+    let at_stop = of_type(&ran.records, "exec.outcome")
+        .filter(|record| record["outcome"]["difference"] == "argv")
+        .count();
+    assert!(at_stop >= killed as usize, "{}", ran.stdout);
 }
 
 #[test]
@@ -75,4 +95,57 @@ fn the_twin_without_a_flip_runs_every_time() {
     let ran = ground.run(&[&flip, "500", &good, "a"]);
     assert_eq!(count(&ran, "ran"), 500, "{}", ran.stdout);
     assert_eq!(ran.results("verified"), 501);
+}
+
+/// With other capabilities than the gate's, it cannot answer a missing target itself: the kernel
+/// looks, and the exec is held to finding nothing.
+#[test]
+fn a_missing_file_of_a_task_with_other_rights_is_no_way_in_either() {
+    let ground =
+        Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"DIR/prog-b\"\n").option("--no-notice");
+    let _evil = ground.copy(binary("fixture-flip"), "prog-b");
+    let missing = ground.path("prog-a").display().to_string();
+    let flip = binary("fixture-flip").display().to_string();
+    let other: &[&str] = if is_root() {
+        &["setpriv", "--bounding-set", "-dac_override"]
+    } else {
+        &["unshare", "-Ur"]
+    };
+    let ran = ground.run(&[other, &[&flip, "1000", &missing, "b"]].concat());
+    if ran.stderr.contains("unshare failed") {
+        return skip("user namespaces are not allowed here");
+    }
+    assert_eq!(
+        (count(&ran, "other"), count(&ran, "ran")),
+        (0, 0),
+        "{}",
+        ran.stdout
+    );
+    assert!(count(&ran, "killed") > 0, "blind: {}", ran.stdout);
+    assert_eq!(ran.results("killed"), count(&ran, "killed") as usize);
+}
+
+/// The same race with a supervisor that continues without verifying is lost: the race is real.
+#[test]
+fn without_verification_the_race_is_lost() {
+    let own = std::env::current_exe().unwrap();
+    let floor = own
+        .ancestors()
+        .nth(3)
+        .map(|target| target.join("bench/floor"));
+    let Some(floor) = floor.filter(|path| path.try_exists().unwrap_or(false)) else {
+        return skip("target/bench/floor is not built; scripts/bench builds it");
+    };
+    let ground = Ground::full("");
+    let good = ground.copy(binary("fixture-flip"), "prog-a");
+    let _evil = ground.copy(binary("fixture-flip"), "prog-b");
+    let mut command = std::process::Command::new(floor);
+    command.arg("--notify-only").arg(binary("fixture-flip"));
+    command.args(["2000", &good, "b"]);
+    let (status, stdout, stderr) = finish(command);
+    assert!(status.success(), "{stderr}");
+    let ran = stdout
+        .split_whitespace()
+        .find_map(|word| word.strip_prefix("other="));
+    assert_ne!(ran, Some("0"), "{stdout}");
 }

@@ -57,3 +57,38 @@ fn nobody_stays_traced_after_an_exec_that_failed() {
     assert_eq!(ran.stdout, "free\n", "{}", ran.stderr);
     assert_eq!(ran.outcome(&["./data"])["result"], "failed");
 }
+
+#[test]
+fn vfork_posix_spawn_and_a_threaded_parent_are_gated_alike() {
+    let allowed = Ground::full("");
+    let denied = Ground::full("[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n");
+    let fixture = binary("fixture-spawns").display().to_string();
+    for (how, refusal) in [
+        ("vfork", "status=126\n"),
+        ("spawn", "errno=1\n"),
+        ("fork", "status=126\n"),
+    ] {
+        let ran = allowed.run(&[&fixture, how, "/usr/bin/touch"]);
+        assert_eq!(ran.stdout, "status=0\n", "{how}: {}", ran.stderr);
+        let marker = format!("by-{how}");
+        assert!(allowed.path(&marker).try_exists().unwrap());
+        assert_eq!(ran.outcome(&["/usr/bin/touch"])["result"], "verified");
+        let ran = denied.run(&[&fixture, how, "/usr/bin/touch"]);
+        assert_eq!(ran.stdout, refusal, "{how}: {}", ran.stderr);
+        assert!(!denied.path(&marker).try_exists().unwrap(), "{how} ran");
+    }
+}
+
+#[test]
+fn threads_that_exec_a_denied_image_at_once_run_none_of_it() {
+    let ground =
+        Ground::full("[[deny]]\nid = \"no-true\"\nprogram = \"true\"\n").option("--no-notice");
+    let threads = binary("fixture-threads").display().to_string();
+    // Refused threads end, their leader stays parked: the deadline of the shell ends it.
+    let script = format!(
+        "{threads} 4 1 /usr/bin/true & until [ $(grep -c no-tru[e] audit.jsonl) -ge 4 ]; do :; done; kill $!; echo four"
+    );
+    let ran = ground.option("--kill-at-exit").sh(&script);
+    assert_eq!(ran.stdout, "four\n", "{}", ran.stderr);
+    assert_eq!(ran.decisions(&["/usr/bin/true"]).len(), 4);
+}

@@ -163,3 +163,24 @@ fn a_file_that_is_open_for_reading_alone_gets_no_line() {
         "mine\n"
     );
 }
+
+#[test]
+fn a_deny_by_a_links_name_holds_for_the_name() {
+    let ground = Ground::full("[[deny]]\nid = \"by-name\"\nprogram = \"DIR/link\"\n");
+    std::os::unix::fs::symlink("/usr/bin/touch", ground.path("link")).unwrap();
+    let ran = ground.sh("./link marker; echo $?");
+    assert_eq!(ran.stdout, "126\n", "{}", ran.stderr);
+    assert!(!ground.path("marker").try_exists().unwrap());
+}
+
+#[test]
+fn mode_deny_runs_what_was_typed_and_nothing_else() {
+    let ground = Ground::new("version = 1\n[mode]\nsecurity = \"deny\"\n");
+    let ran = ground.sh("/usr/bin/touch marker; echo $?");
+    assert!(
+        ran.stdout.is_empty() || ran.stdout == "126\n",
+        "{}",
+        ran.stdout
+    );
+    assert!(!ground.path("marker").try_exists().unwrap());
+}

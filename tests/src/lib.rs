@@ -6,7 +6,7 @@
 )]
 
 use std::fs;
-use std::io::Read;
+use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 /// How long a session may take before the test fails.
-pub const DEADLINE: Duration = Duration::from_secs(120);
+pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Directories, policy and log of one session.
 #[derive(Debug)]
@@ -299,6 +299,38 @@ pub fn finish(mut command: Command) -> (ExitStatus, String, String) {
         text(stdout.recv().expect("stdout")),
         text(stderr.recv().expect("stderr")),
     )
+}
+
+/// The lines of a running session's output, each waited for under the deadline.
+#[derive(Debug)]
+pub struct Lines(std::sync::mpsc::Receiver<String>);
+
+impl Lines {
+    /// Reads `from` in a thread of its own.
+    #[must_use]
+    pub fn of(from: impl Read + Send + 'static) -> Self {
+        let (sender, receiver) = channel();
+        thread::spawn(move || {
+            for line in BufReader::new(from).lines().map_while(Result::ok) {
+                if sender.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self(receiver)
+    }
+
+    /// The next line; none at the end, or if it does not come within [`DEADLINE`].
+    #[must_use]
+    pub fn next_line(&self) -> Option<String> {
+        self.next_line_within(DEADLINE)
+    }
+
+    /// The same with another deadline.
+    #[must_use]
+    pub fn next_line_within(&self, deadline: Duration) -> Option<String> {
+        self.0.recv_timeout(deadline).ok()
+    }
 }
 
 fn drain(mut from: impl Read + Send + 'static) -> std::sync::mpsc::Receiver<Vec<u8>> {
