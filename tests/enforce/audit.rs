@@ -17,7 +17,9 @@ fn every_exec_has_one_decision_and_every_continue_one_outcome_in_order() {
         "i=0; while [ $i -lt {} ]; do /usr/bin/true; /usr/bin/false; i=$((i+1)); done 2>/dev/null",
         execs / 2
     );
-    let ran = ground.sh(&script);
+    let mut ran = ground.sh(&script);
+    // The gate ends after the front.
+    ran.records = ground.records_at_end();
     let (mut decided, mut outcomes) = (HashMap::new(), 0);
     for (seq, record) in ran.records.iter().enumerate() {
         assert_eq!(record["seq"], seq);
@@ -47,6 +49,7 @@ fn every_exec_has_one_decision_and_every_continue_one_outcome_in_order() {
 fn the_chain_of_hashes_holds() {
     let ground = Ground::full("");
     let _ran = ground.sh("/bin/echo a; /bin/echo b");
+    let _records = ground.records_at_end();
     let text = std::fs::read_to_string(ground.path("audit.jsonl")).unwrap();
     let mut head = [0_u8; 32];
     let hexadecimal = |bytes: &[u8]| {

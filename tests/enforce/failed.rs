@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::process::Command;
 
-use execward_tests::{Ground, binary, finish, of_type};
+use execward_tests::{Ground, binary, finish, of_type, skip};
 
 /// What [`fixture-fails`] tries, in the ground's directory.
 fn prepare(ground: &Ground) {
@@ -85,5 +85,30 @@ fn the_record_of_a_file_without_the_execute_bit_names_its_errno() {
     assert_eq!(
         (&outcome["result"], &outcome["errno"]),
         (&"failed".into(), &"EACCES".into())
+    );
+}
+
+/// AT_EXECVE_CHECK loads nothing, and its answer is the gate's own.
+#[test]
+fn a_question_to_the_kernel_is_judged_and_loads_nothing() {
+    let fixture = binary("fixture-fails").display().to_string();
+    let words = [fixture.as_str(), "check", "/usr/bin/touch"];
+    let mut bare = Command::new(words[0]);
+    bare.args(&words[1..]);
+    let (_, expected, _) = finish(bare);
+    let ran = Ground::full("").run(&words);
+    assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+    let denied = Ground::full("[[deny]]\nid = \"no\"\nprogram = \"touch\"\n");
+    let ran = denied.run(&words);
+    if expected == "check 22\n" {
+        return skip("this kernel has no AT_EXECVE_CHECK");
+    }
+    assert_eq!(
+        (expected.as_str(), ran.stdout.as_str()),
+        ("check 0\n", "check 1\n")
+    );
+    assert_eq!(
+        ran.decisions(&["/usr/bin/touch"])[0]["decision"]["verdict"],
+        "deny"
     );
 }
