@@ -57,6 +57,8 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> io::Result<ExitSt
     let pulse = Pulse::new()?;
     let gate = start_gate(&theirs, &pulse, arguments)?;
     drop(theirs);
+    // Outside the filter as it is, whoever could trace it could have it exec anything.
+    prctl::set_dumpable(false)?;
     let signals = take_signals()?;
     leave_output_to_command()?;
     let proc = Procfs::open()?;

@@ -144,3 +144,18 @@ fn orphans_are_reaped() {
         for pid in $(cat left); do while [ -e /proc/$pid ]; do :; done; done; echo reaped";
     assert_eq!(ground.sh(script).stdout, "reaped\n");
 }
+
+#[test]
+fn neither_front_nor_gate_can_be_traced_from_inside() {
+    if execward_tests::is_root() {
+        return execward_tests::skip("root may trace everything");
+    }
+    let ground = Ground::full("");
+    let attach = execward_tests::binary("fixture-ways").display().to_string();
+    let script = format!(
+        "gate=$PPID; front=$(awk '/^PPid/ {{ print $2 }}' /proc/$gate/status); \
+         sleep 1000 & {attach} attach $gate; {attach} attach $front; {attach} attach $!; kill $!"
+    );
+    let ran = ground.sh(&script);
+    assert_eq!(ran.stdout, "errno=1\nerrno=1\nerrno=0\n", "{}", ran.stderr);
+}
