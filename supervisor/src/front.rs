@@ -99,7 +99,8 @@ impl Front {
         loop {
             let before = monotonic();
             let (has_signal, has_message, gate_ended) = self.wait();
-            if has_signal {
+            // Until CMD is known there is nobody to pass them on to: they wait.
+            if has_signal && self.command.is_some() {
                 self.pass_signals_on();
             }
             if has_message {

@@ -252,7 +252,9 @@ impl Gate {
     /// An exec of which nothing can load is stopped where it fails, to see with what. Asked for
     /// inside the call, the stop comes behind it (tried).
     fn stop_if_it_must_fail(&self, tid: Tid, exec: &InFlight) {
-        if exec.expectation.exe.is_none() {
+        let target = exec.image.as_ref().and_then(|image| image.target());
+        let is_executable = target.is_some_and(|file| file.facts().mode & 0o111 != 0);
+        if exec.expectation.exe.is_none() || !is_executable {
             self.interrupt(tid);
         }
     }
