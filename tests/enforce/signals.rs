@@ -56,7 +56,9 @@ fn a_signal_before_the_front_knows_the_command_is_not_lost() {
         // Before it blocks TERM the front dies of it, and CMD with the front.
         execward_tests::until("the front to block TERM", || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", front.id())).ok()?;
-            let blocked = status.lines().find_map(|line| line.strip_prefix("SigBlk:\t"))?;
+            let blocked = status
+                .lines()
+                .find_map(|line| line.strip_prefix("SigBlk:\t"))?;
             let blocked = u64::from_str_radix(blocked, 16).ok()?;
             // While it spawns the gate, every signal is blocked for a moment: SEGV too.
             (blocked >> 14 & 1 == 1 && blocked >> 10 & 1 == 0).then_some(())
