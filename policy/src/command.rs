@@ -177,17 +177,9 @@ fn literal_word(word: &str) -> Result<Vec<u8>, CommandError> {
 mod tests {
     use super::*;
 
-    fn places() -> Places {
-        Places {
-            home: "/home/u".into(),
-            workspace: "/w".into(),
-            tmp: "/tmp".into(),
-        }
-    }
-
     /// Whether `command` leads `call`, whose first word stands for argv[0].
     fn reads(command: &str, call: &str) -> (bool, bool) {
-        let command = Command::parse(command, &places()).unwrap();
+        let command = Command::parse(command, &Places::of_tests()).unwrap();
         let arguments = || call.split(' ').skip(1).map(str::as_bytes);
         (command.leads(arguments()), command.may_lead(arguments()))
     }
@@ -275,7 +267,7 @@ mod tests {
     #[test]
     fn words_may_hold_any_byte() {
         assert_eq!(reads(r"x \x2d\*", "x -*"), (true, true));
-        let command = Command::parse(r"x \xff", &places()).unwrap();
+        let command = Command::parse(r"x \xff", &Places::of_tests()).unwrap();
         assert!(command.leads([b"\xff".as_slice()].into_iter()));
     }
 
@@ -308,14 +300,14 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                Command::parse(text, &places()).err(),
+                Command::parse(text, &Places::of_tests()).err(),
                 Some(error),
                 "{text:?}"
             );
         }
         let long = vec!["a"; WORDS_MAX + 1].join(" ");
         assert_eq!(
-            Command::parse(&long, &places()).err(),
+            Command::parse(&long, &Places::of_tests()).err(),
             Some(CommandError::TooLong)
         );
     }

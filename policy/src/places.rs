@@ -31,3 +31,15 @@ impl Places {
         Some(value.strip_suffix(b"/").unwrap_or(value))
     }
 }
+
+#[cfg(test)]
+impl Places {
+    /// Those of the unit tests.
+    pub(crate) fn of_tests() -> Self {
+        Self {
+            home: "/home/u".into(),
+            workspace: "/w".into(),
+            tmp: "/tmp".into(),
+        }
+    }
+}

@@ -16,26 +16,25 @@ mod tests {
     use super::*;
     use crate::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
 
-    fn decide(path: &str, words: &[&str]) -> Decision {
-        let places = Places {
-            home: "/home/u".into(),
-            workspace: "/w".into(),
-            tmp: "/tmp".into(),
-        };
+    fn dev() -> Ruleset {
+        let places = Places::of_tests();
         let text = preset("dev").unwrap().as_bytes();
         let source = Source {
             name: "preset:dev",
             text,
             layer: Layer::Builtin,
         };
-        let ruleset = Ruleset::load(&[source], &places).unwrap();
+        Ruleset::load(&[source], &places).unwrap()
+    }
+
+    fn decide(path: &str, words: &[&str]) -> Decision {
         let request = ExecRequest {
             program: ProgramFile::at(path),
             interpreters: Vec::new(),
             argv: words.iter().map(|word| (*word).into()).collect(),
             cwd: None,
         };
-        ruleset.decide(&request).decision()
+        dev().decide(&request).decision()
     }
 
     #[test]
@@ -75,19 +74,7 @@ mod tests {
 
     #[test]
     fn every_deny_of_dev_says_why_and_what_instead() {
-        let places = Places {
-            home: "/h".into(),
-            workspace: "/w".into(),
-            tmp: "/tmp".into(),
-        };
-        let text = preset("dev").unwrap().as_bytes();
-        let source = Source {
-            name: "preset:dev",
-            text,
-            layer: Layer::Builtin,
-        };
-        let ruleset = Ruleset::load(&[source], &places).unwrap();
-        for rule in ruleset.rules() {
+        for rule in dev().rules() {
             assert!(rule.reason().is_some(), "{}", rule.id());
             let is_deny = rule.action() == crate::Action::Deny;
             assert_eq!(rule.instead().is_some(), is_deny, "{}", rule.id());

@@ -119,14 +119,6 @@ mod tests {
     use super::*;
     use crate::request::{ExecRequest, ProgramFile};
 
-    fn places() -> Places {
-        Places {
-            home: "/home/u".into(),
-            workspace: "/w".into(),
-            tmp: "/tmp".into(),
-        }
-    }
-
     fn covers(text: &str, path: &str, reading: Reading) -> bool {
         let request = ExecRequest {
             program: ProgramFile::at(path),
@@ -134,7 +126,7 @@ mod tests {
             argv: Vec::new(),
             cwd: None,
         };
-        let program = Program::parse(text, &places()).unwrap();
+        let program = Program::parse(text, &Places::of_tests()).unwrap();
         program.covers(&Image::of_program(&request), reading)
     }
 
@@ -173,7 +165,11 @@ mod tests {
             ("bin/git", ProgramError::Pattern(PatternError::Relative)),
             ("./git", ProgramError::Pattern(PatternError::Relative)),
         ] {
-            assert_eq!(Program::parse(text, &places()).err(), Some(error), "{text}");
+            assert_eq!(
+                Program::parse(text, &Places::of_tests()).err(),
+                Some(error),
+                "{text}"
+            );
         }
     }
 }

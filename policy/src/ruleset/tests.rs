@@ -3,14 +3,6 @@
 use super::*;
 use crate::request::{Interpreter, Origin, ProgramFile};
 
-fn places() -> Places {
-    Places {
-        home: "/home/u".into(),
-        workspace: "/w".into(),
-        tmp: "/tmp".into(),
-    }
-}
-
 fn load(sources: &[(&str, Layer)]) -> Ruleset {
     let sources: Vec<Source<'_>> = sources
         .iter()
@@ -20,7 +12,7 @@ fn load(sources: &[(&str, Layer)]) -> Ruleset {
             layer: *layer,
         })
         .collect();
-    Ruleset::load(&sources, &places()).unwrap_or_else(|faults| panic!("{faults}"))
+    Ruleset::load(&sources, &Places::of_tests()).unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 /// A user's policy in mode `allowlist`, `on-miss`, of these rules.
@@ -349,7 +341,7 @@ fn without_a_mode_nothing_runs() {
         }
     );
     assert_eq!(
-        Ruleset::load(&[], &places())
+        Ruleset::load(&[], &Places::of_tests())
             .map(|ruleset| ruleset.mode())
             .ok(),
         Some(ruleset.mode())

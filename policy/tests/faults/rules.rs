@@ -1,0 +1,149 @@
+//! What a rule must say, and how.
+
+use execward_policy::{Layer, Ruleset, Source};
+
+use crate::{assert_fault, assert_fault_in_rule, load, places};
+
+#[test]
+fn a_rule_needs_a_proper_id() {
+    assert_fault(
+        "version = 1\nmode.security = \"full\"\n[[deny]]\nprogram = \"x\"",
+        3,
+        1,
+        "`id` is missing",
+    );
+    for id in ["", "No", "a b", "é"] {
+        assert_fault(
+            &format!(
+                "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"{id}\"\nprogram = \"x\""
+            ),
+            4,
+            6,
+            &format!("`{id}` is no id"),
+        );
+    }
+}
+
+#[test]
+fn a_rule_selects_something() {
+    assert_fault(
+        "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"",
+        3,
+        1,
+        "the rule selects nothing",
+    );
+}
+
+#[test]
+fn an_allow_says_what() {
+    let allow = |line: &str| {
+        format!("version = 1\nmode.security = \"full\"\n[[allow]]\nid = \"a\"\n{line}")
+    };
+    assert_fault(
+        &allow("program = [\"!x\"]"),
+        5,
+        12,
+        "an allow needs an entry without `!`",
+    );
+    assert_fault(
+        &allow("command = \"!x y\""),
+        5,
+        11,
+        "an allow needs an entry without `!`",
+    );
+    assert_fault(
+        &allow("program = [\"x\", \"**/y\"]"),
+        5,
+        17,
+        "an allow may not begin with `**/`",
+    );
+    assert_fault(
+        &allow("command = \"**/y z\""),
+        5,
+        11,
+        "an allow may not begin with `**/`",
+    );
+}
+
+#[test]
+fn patterns_and_commands_are_checked_where_they_stand() {
+    assert_fault_in_rule("program = \"bin/x\"", 11, "a path pattern is absolute");
+    assert_fault_in_rule(
+        "program = [\"x\", \"\"]",
+        17,
+        "the name of a program is empty",
+    );
+    assert_fault_in_rule("program = \"!\"", 11, "the name of a program is empty");
+    assert_fault_in_rule("program = \"${hme}/x\"", 11, "unknown place `${hme}`");
+    assert_fault_in_rule(
+        "program = \"@shells\"",
+        11,
+        "`@shells`: classes are not supported by this version yet",
+    );
+    assert_fault_in_rule(
+        "command = [\"a b\", \"a | b\"]",
+        19,
+        "shell syntax in a command: `|`",
+    );
+    assert_fault_in_rule("command = \" \"", 11, "a command has no words");
+    assert_fault_in_rule(
+        "command = \"rm -rf\"",
+        11,
+        "`-rf`: flags in a command are not supported by this version yet",
+    );
+    assert_fault_in_rule(
+        "command = \"git *\"",
+        11,
+        "`*`: wildcards in a command are not supported by this version yet",
+    );
+}
+
+#[test]
+fn beside_program_a_command_begins_with_a_bare_name() {
+    assert_fault(
+        "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"\nprogram = \"/x\"\ncommand = \"/x y\"",
+        6,
+        11,
+        "beside `program`, a command begins with a bare name",
+    );
+}
+
+#[test]
+fn a_repeated_id_points_at_both_uses() {
+    let first: &[u8] =
+        b"version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"x\"\nprogram = \"a\"";
+    let second: &[u8] = b"version = 1\n[[allow]]\nid = \"x\"\nprogram = \"b\"";
+    let faults = load(&[
+        ("one.toml", first, Layer::User),
+        ("two.toml", second, Layer::User),
+    ]);
+    assert_eq!(
+        faults.to_string(),
+        "two.toml:3:6: the id `x` is used twice (first used here: one.toml:4:6)"
+    );
+    let sources = [(first, Layer::User), (second, Layer::Builtin)].map(|(text, layer)| Source {
+        name: "p",
+        text,
+        layer,
+    });
+    assert!(Ruleset::load(&sources, &places()).is_ok());
+}
+
+#[test]
+fn rules_without_security_are_a_fault() {
+    assert_fault(
+        "version = 1\n[[deny]]\nid = \"d\"\nprogram = \"x\"",
+        3,
+        6,
+        "a policy with rules says its `security`",
+    );
+}
+
+#[test]
+fn columns_count_characters() {
+    assert_fault_in_rule(
+        "program = [\"é\", \"a/b\"]",
+        17,
+        "a path pattern is absolute",
+    );
+}
