@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 
-use crate::audit::Program;
+use crate::audit::{Caller, Program, Reason};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::pipeline::Subject;
@@ -32,7 +32,7 @@ impl Gate {
             caller,
             ..
         } = subject;
-        let id = self.record_refusal(program, received, judgement);
+        let id = self.record_refusal(program, received, judgement, Errno::EPERM);
         if let Some(notices) = &self.notices {
             let refusal = Refusal {
                 path: &args.path,
@@ -54,16 +54,20 @@ impl Gate {
         self.answer(notification, Reply::Fail(Errno::EPERM));
     }
 
-    /// Refuses an exec of which not even the strings are known: record, answer.
+    /// Refuses an exec that cannot be read whole, with the kernel's errno where it would refuse it
+    /// too: record, answer.
     pub(crate) fn refuse(
         &mut self,
         notification: Notification,
         received: Instant,
-        program: Program,
-        judgement: &Judgement,
+        caller: Option<&Caller>,
+        detail: String,
+        errno: Errno,
     ) {
-        self.record_refusal(program, received, judgement);
-        self.answer(notification, Reply::Fail(Errno::EPERM));
+        let program = caller.map(Program::of).unwrap_or_default();
+        let judgement = Judgement::refusal(Reason::Unreadable, detail);
+        self.record_refusal(program, received, &judgement, errno);
+        self.answer(notification, Reply::Fail(errno));
     }
 
     fn record_refusal(
@@ -71,10 +75,10 @@ impl Gate {
         program: Program,
         received: Instant,
         judgement: &Judgement,
+        errno: Errno,
     ) -> String {
         let id = self.ledger.next_id();
-        let reply = Reply::Fail(Errno::EPERM);
-        let decided = judgement.decided();
+        let (decided, reply) = (judgement.decided(), Reply::Fail(errno));
         // Without its record it is refused all the same, and the gap is counted.
         if let Err(error) = self
             .ledger

@@ -99,8 +99,7 @@ impl Front {
         loop {
             let before = monotonic();
             let (has_signal, has_message, gate_ended) = self.wait();
-            // Until CMD is known there is nobody to pass them on to: they wait.
-            if has_signal && self.command.is_some() {
+            if has_signal {
                 self.pass_signals_on();
             }
             if has_message {
@@ -124,8 +123,13 @@ impl Front {
     }
 
     fn wait(&self) -> (bool, bool, bool) {
+        // Until CMD is known there is nobody to pass signals on to: they wait, unread.
+        let signals = match self.command {
+            Some(_) => PollFlags::POLLIN,
+            None => PollFlags::empty(),
+        };
         let mut fds = [
-            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+            PollFd::new(self.signals.as_fd(), signals),
             PollFd::new(self.link.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN),
         ];

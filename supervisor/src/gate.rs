@@ -89,6 +89,13 @@ impl Gate {
     /// # Errors
     /// If the listener or poll(2) fail: the caller ends the session then.
     pub(crate) fn run(&mut self) -> Result<(), Errno> {
+        let result = self.turn_until_over();
+        let ended = self.command.ended.map(Ended::from).unwrap_or_default();
+        self.ledger.end(ended, &self.watch);
+        result
+    }
+
+    fn turn_until_over(&mut self) -> Result<(), Errno> {
         loop {
             let ready = self.wait()?;
             if ready.signal {
@@ -110,15 +117,10 @@ impl Gate {
             if ready.hangup || self.is_over {
                 self.reap()?;
                 if self.command.ended.is_some() {
-                    break;
+                    return Ok(());
                 }
             }
         }
-        self.ledger.end(
-            self.command.ended.map(Ended::from).unwrap_or_default(),
-            &self.watch,
-        );
-        Ok(())
     }
 
     fn wait(&self) -> Result<Ready, Errno> {

@@ -47,8 +47,8 @@ enum Hindrance {
     Gone,
     /// Another exec of its thread group is in flight.
     Busy,
-    /// The kernel would refuse it, with this.
-    Kernel(Errno),
+    /// The kernel would refuse its flags or strings, with this.
+    Kernel(Option<Caller>, Errno),
     /// It cannot be read whole.
     Unreadable(Option<Caller>, String),
 }
@@ -57,7 +57,7 @@ impl Hindrance {
     fn of(error: &CaptureError, caller: &Caller) -> Self {
         match error {
             CaptureError::Gone => Self::Gone,
-            CaptureError::Kernel(errno) => Self::Kernel(*errno),
+            CaptureError::Kernel(errno) => Self::Kernel(Some(caller.clone()), *errno),
             CaptureError::Unreadable { .. } => {
                 Self::Unreadable(Some(caller.clone()), error.to_string())
             }
@@ -83,11 +83,18 @@ impl Gate {
         match hindrance {
             Hindrance::Gone => notification.abandon(),
             Hindrance::Busy => self.queue(notification),
-            Hindrance::Kernel(errno) => self.answer_missing(notification, errno),
+            Hindrance::Kernel(caller, errno) => {
+                let detail = format!("the kernel takes no such flags or strings: {errno}");
+                self.refuse(notification, received, caller.as_ref(), detail, errno);
+            }
             Hindrance::Unreadable(caller, detail) => {
-                let program = caller.as_ref().map(Program::of).unwrap_or_default();
-                let judgement = Judgement::refusal(Reason::Unreadable, detail);
-                self.refuse(notification, received, program, &judgement);
+                self.refuse(
+                    notification,
+                    received,
+                    caller.as_ref(),
+                    detail,
+                    Errno::EPERM,
+                );
             }
         }
     }
@@ -101,7 +108,7 @@ impl Gate {
         let tid = notification.tid();
         let unreadable = |detail: String| Hindrance::Unreadable(None, detail);
         let attempt = ExecAttempt::decode(notification.data()).map_err(|error| match error {
-            AttemptError::Flags(_) => Hindrance::Kernel(Errno::EINVAL),
+            AttemptError::Flags(_) => Hindrance::Kernel(None, Errno::EINVAL),
             AttemptError::Architecture(_) | AttemptError::NotExec(_) => {
                 unreadable(error.to_string())
             }

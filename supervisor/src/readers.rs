@@ -6,12 +6,13 @@
 //! SCM_RIGHTS. Readers are never replaced: when all of them are stuck, the session ends.
 
 use std::collections::VecDeque;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
+use nix::unistd::close;
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::exec::{
@@ -178,6 +179,11 @@ impl Reader {
             filesystems: Filesystems::default(),
             elves: KnownElves::default(),
         };
+        let its_own = [
+            theirs.as_raw_fd(),
+            bench.proc.as_fd().as_raw_fd(),
+            bench.session.as_fd().as_raw_fd(),
+        ];
         let (jobs, job_receiver) = channel();
         let (result_sender, results) = channel();
         let (ready_sender, ready) = channel();
@@ -193,6 +199,11 @@ impl Reader {
         })?;
         // Not before its table is its own may the gate open what must be closed with it.
         ready.recv().map_err(std::io::Error::other)??;
+        // What moved into the thread is open in its table; the same numbers here are copies that
+        // nobody owns.
+        for copy in its_own {
+            close(copy)?;
+        }
         Ok(Self {
             jobs,
             results,

@@ -6,9 +6,10 @@
 //! record has it.
 
 use std::io::IoSlice;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use nix::sched::{CloneFlags, unshare};
+use nix::unistd::close;
 use rustix::fs::{AtFlags, FileType, OFlags, StatxFlags, fcntl_getfl, statx};
 use rustix::io::{Errno, ReadWriteFlags};
 use rustix::net::{RecvFlags, SendFlags};
@@ -97,6 +98,7 @@ impl Notices {
     /// If the thread or its socket cannot be had.
     pub(crate) fn start() -> std::io::Result<Self> {
         let (files, theirs) = fdpass::pair()?;
+        let its_own = theirs.as_raw_fd();
         let (ready_sender, ready) = std::sync::mpsc::channel();
         let build = std::thread::Builder::new()
             .name("notices".into())
@@ -109,6 +111,8 @@ impl Notices {
             }
         })?;
         ready.recv().map_err(std::io::Error::other)??;
+        // The thread's own by now; the same number here is a copy that nobody owns.
+        close(its_own)?;
         Ok(Self { files })
     }
 
