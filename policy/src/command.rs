@@ -3,7 +3,8 @@
 //! The same words are read in two ways.
 //!
 //! *Strictly*, the words after the first are the first arguments of the call, one by one,
-//! with nothing between them. What follows is free.
+//! with nothing between them, and they are the whole name of the command as the arity table
+//! has it: `git stash` is not `git stash drop`. A last `*` lifts the second condition.
 //!
 //! *In doubt*, flags may stand before and between the words, and nobody here knows which
 //! flags take a value. So an argument that begins with `-` (`--` and `-` included) is
@@ -11,14 +12,22 @@
 //! skipped alone, and the words hold if *any* way of skipping makes them the leading
 //! operands. `git push` therefore holds for `git -C sub push`, `git --no-pager push` and
 //! `git -c a=b push`. It does not hold for `git commit -m push`: the first operand is
-//! `commit`, however the flag after it is read.
+//! `commit`, however the flag after it is read. Fewer words mean the family.
+//!
+//! A word that begins with `-` is no leading word but a flag that the call must have.
 
 use thiserror::Error;
 
-use crate::escape::{EscapeError, Unit, decode};
+use crate::arity;
+use crate::escape::EscapeError;
+use crate::flag::{Flag, FlagError};
+use crate::guise::Guise;
 use crate::image::{Image, Reading};
+use crate::pattern::file_name;
 use crate::places::Places;
 use crate::program::{Program, ProgramError};
+use crate::version::is_version_of;
+use crate::word::Word;
 
 /// Most words of an entry.
 ///
@@ -30,7 +39,17 @@ const WORDS_MAX: usize = 32;
 pub(crate) struct Command {
     /// The first word.
     pub(crate) program: Program,
-    words: Vec<Vec<u8>>,
+    /// The operands that must lead.
+    words: Vec<Word>,
+    /// The flags that must be there.
+    pub(crate) flags: Vec<Flag>,
+    /// Words and flags in their order, if there are flags: a call that begins exactly so
+    /// (`python3 -m pytest`) is meant, whatever the flags take.
+    written: Vec<Word>,
+    /// Whether a last `*` covers the rest of the command's name.
+    is_open: bool,
+    /// How many words name the command that a literal entry names.
+    arity: Option<usize>,
 }
 
 /// Why text is not a command.
@@ -42,16 +61,18 @@ pub(crate) enum CommandError {
     Shell(&'static str),
     #[error("quotes in a command are not understood")]
     Quote,
-    #[error("`{}`: flags in a command are not supported by this version yet", .0.escape_debug())]
-    Flag(String),
-    #[error("`{}`: wildcards in a command are not supported by this version yet", .0.escape_debug())]
-    Wildcard(String),
+    #[error("a command begins with its program, not with the flag `{}`", .0.escape_debug())]
+    FlagFirst(String),
     #[error("`{}`: classes are not supported by this version yet", .0.escape_debug())]
     Class(String),
     #[error("a command has more than {WORDS_MAX} words")]
     TooLong,
+    #[error("`{}` is a script, and a word of a command is compared as text", .0.escape_debug())]
+    Script(String),
     #[error(transparent)]
     Word(#[from] EscapeError),
+    #[error(transparent)]
+    Flag(#[from] FlagError),
     #[error(transparent)]
     Program(#[from] ProgramError),
 }
@@ -66,17 +87,30 @@ impl CommandError {
             Self::Quote => Some(
                 "words are split at blanks; write `\\x27` or `\\x22` for the character".to_owned(),
             ),
+            Self::Script(_) => Some("write `program` and `script`, or `argv`".to_owned()),
             Self::Word(error) => error.help().map(str::to_owned),
+            Self::Flag(error) => error.help(),
             Self::Program(error) => error.help(),
-            Self::Blank | Self::Flag(_) | Self::Wildcard(_) | Self::Class(_) | Self::TooLong => {
-                None
-            }
+            Self::Blank | Self::FlagFirst(_) | Self::Class(_) | Self::TooLong => None,
         }
     }
 }
 
 /// What a shell would act on. Each is longer than those after it that it contains.
 const SHELL_SYNTAX: [&str; 8] = ["$(", "`", ";", "|", "&", ">", "<", "\n"];
+
+/// Programs whose first operand is a script, and how such a file is called.
+const SCRIPTS: [(&[&str], &[&str]); 6] = [
+    (
+        &["node", "nodejs", "bun", "deno", "tsx", "ts-node"],
+        &[".js", ".mjs", ".cjs", ".ts", ".mts"],
+    ),
+    (&["python", "pypy"], &[".py"]),
+    (&["ruby"], &[".rb"]),
+    (&["perl"], &[".pl"]),
+    (&["php"], &[".php"]),
+    (&["sh", "bash", "dash", "zsh", "ksh"], &[".sh"]),
+];
 
 impl Command {
     /// Reads one entry, with its `!` already taken off.
@@ -90,29 +124,136 @@ impl Command {
         if text.contains(['\'', '"']) {
             return Err(CommandError::Quote);
         }
-        let mut words = text.split([' ', '\t']).filter(|word| !word.is_empty());
-        let program = words.next().ok_or(CommandError::Blank)?;
+        let mut texts = text.split([' ', '\t']).filter(|word| !word.is_empty());
+        let program = texts.next().ok_or(CommandError::Blank)?;
         if program.starts_with('-') {
-            return Err(CommandError::Flag(program.to_owned()));
+            return Err(CommandError::FlagFirst(program.to_owned()));
         }
         let program = Program::parse(program, places)?;
-        let words = words.map(literal_word).collect::<Result<Vec<_>, _>>()?;
-        if words.len() >= WORDS_MAX {
+        let (mut words, mut flags, mut written) = (Vec::new(), Vec::new(), Vec::new());
+        for text in texts {
+            if text.starts_with('@') {
+                return Err(CommandError::Class(text.to_owned()));
+            }
+            if text.len() > 1 && text.starts_with('-') {
+                flags.push(Flag::parse(text)?);
+            } else {
+                words.push(Word::parse(text)?);
+            }
+            written.push(Word::parse(text)?);
+        }
+        if written.len() >= WORDS_MAX {
             return Err(CommandError::TooLong);
         }
-        Ok(Self { program, words })
+        let is_open = words.pop_if(|last| last.is_anything()).is_some();
+        if flags.is_empty() || is_open {
+            written.clear();
+        }
+        let arity = literal_arity(&program, &words);
+        Ok(Self {
+            program,
+            words,
+            flags,
+            written,
+            is_open,
+            arity,
+        })
     }
 
-    /// Whether the words after the first lead the arguments of `image`.
+    /// Whether the first word after the program is the file that an interpreter would run.
+    pub(crate) fn check_script(&self) -> Result<(), CommandError> {
+        let (Some(name), Some(word)) = (
+            self.program.file_name(),
+            self.words.first().and_then(Word::literal),
+        ) else {
+            return Ok(());
+        };
+        let is_script = SCRIPTS.iter().any(|(interpreters, endings)| {
+            let mut interpreters = interpreters.iter();
+            interpreters.any(|known| is_version_of(name, known.as_bytes()))
+                && endings
+                    .iter()
+                    .any(|ending| word.ends_with(ending.as_bytes()))
+        });
+        if is_script {
+            let word = word.escape_ascii().to_string();
+            return Err(CommandError::Script(word));
+        }
+        Ok(())
+    }
+
+    /// How many leading words the entry names, the program included.
+    pub(crate) fn word_count(&self) -> usize {
+        1 + self.words.len()
+    }
+
+    /// Whether the words lead the arguments of `image` and the flags are among them.
     pub(crate) fn words_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
         match reading {
-            Reading::Strict => self.leads(image.arguments()),
-            Reading::Doubtful => self.may_lead(image.arguments()),
+            Reading::Strict => self.leads(image) || self.leads_as_written(image),
+            Reading::Doubtful => {
+                self.may_lead(image.arguments()) && self.flags_hold(image.arguments(), reading)
+            }
         }
     }
 
-    fn leads<'a>(&self, mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
-        self.words.iter().all(|word| arguments.next() == Some(word))
+    /// Whether the entry names `flag` too.
+    pub(crate) fn names(&self, flag: &Flag) -> bool {
+        self.flags.iter().any(|own| own.names(flag))
+    }
+
+    /// Whether the entry may mean what `guise` does. Only ever a doubt.
+    pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
+        let is_name = match (guise.is_joined(), self.program.file_name()) {
+            (false, Some(name)) => is_version_of(guise.name, name),
+            // `git-push` is `git push`, and no more than that.
+            (true, Some(name)) => name == guise.name && !self.words.is_empty(),
+            (_, None) => false,
+        };
+        is_name
+            && self.may_lead(guise.arguments())
+            && self.flags_hold(guise.arguments(), Reading::Doubtful)
+    }
+
+    fn flags_hold<'a>(
+        &self,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+        reading: Reading,
+    ) -> bool {
+        let mut flags = self.flags.iter();
+        flags.all(|flag| flag.is_among(arguments.clone(), reading))
+    }
+
+    fn leads(&self, image: &Image<'_>) -> bool {
+        let rest = image.arguments().skip(self.words.len());
+        lead(&self.words, image.arguments())
+            && (self.is_open || self.is_whole_name(image, rest.clone()))
+            && self.flags_hold(rest, Reading::Strict)
+    }
+
+    fn leads_as_written(&self, image: &Image<'_>) -> bool {
+        let rest = image.arguments().skip(self.written.len());
+        !self.written.is_empty()
+            && lead(&self.written, image.arguments())
+            && self.is_whole_name(image, rest)
+    }
+
+    /// Whether nothing in `rest`, what follows the words, belongs to the command's name. An
+    /// argument that may be an operand or the value of a flag counts as the operand.
+    fn is_whole_name<'a>(
+        &self,
+        image: &Image<'_>,
+        mut rest: impl Iterator<Item = &'a [u8]>,
+    ) -> bool {
+        let arity = self.arity.unwrap_or_else(|| {
+            let words = || image.arguments().take(self.words.len());
+            let names = image.names(Reading::Strict).map(file_name);
+            names
+                .map(|name| arity::of(name, words()))
+                .max()
+                .unwrap_or(0)
+        });
+        arity <= self.word_count() || rest.all(|argument| argument.starts_with(b"-"))
     }
 
     /// Follows every way of reading the arguments at once.
@@ -151,164 +292,24 @@ impl Command {
         self.words
             .iter()
             .enumerate()
-            .filter(|(seen, word)| unread & (1 << seen) != 0 && word.as_slice() == argument)
+            .filter(|(seen, word)| unread & (1 << seen) != 0 && word.matches(argument))
             .fold(0, |readings, (seen, _)| readings | 2 << seen)
     }
 }
 
-/// Reads a word after the first, which in this version is literal.
-fn literal_word(word: &str) -> Result<Vec<u8>, CommandError> {
-    match word.chars().next() {
-        Some('-') => return Err(CommandError::Flag(word.to_owned())),
-        Some('@') => return Err(CommandError::Class(word.to_owned())),
-        _ => {}
-    }
-    let units = decode(word)?.into_iter();
-    let bytes: Option<Vec<u8>> = units
-        .map(|unit| match unit {
-            Unit::Byte(byte) => Some(byte),
-            Unit::One | Unit::Many => None,
-        })
-        .collect();
-    bytes.ok_or_else(|| CommandError::Wildcard(word.to_owned()))
+/// Whether `words` are the first of `arguments`, one by one.
+fn lead<'a>(words: &[Word], mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
+    words.iter().all(|word| {
+        let argument = arguments.next();
+        argument.is_some_and(|argument| word.covers(argument, Reading::Strict))
+    })
+}
+
+/// The arity of an entry whose words are known before any call.
+fn literal_arity(program: &Program, words: &[Word]) -> Option<usize> {
+    let words: Option<Vec<&[u8]>> = words.iter().map(Word::literal).collect();
+    Some(arity::of(program.file_name()?, words?.into_iter()))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whether `command` leads `call`, whose first word stands for argv[0].
-    fn reads(command: &str, call: &str) -> (bool, bool) {
-        let command = Command::parse(command, &Places::of_tests()).unwrap();
-        let arguments = || call.split(' ').skip(1).map(str::as_bytes);
-        (command.leads(arguments()), command.may_lead(arguments()))
-    }
-
-    #[test]
-    fn words_lead_in_both_readings_when_nothing_stands_between() {
-        for call in ["git push", "git push origin main", "git push --force"] {
-            assert_eq!(reads("git push", call), (true, true), "{call}");
-        }
-    }
-
-    #[test]
-    fn flags_with_and_without_values_may_stand_between_only_in_doubt() {
-        for call in [
-            "git -C sub push",
-            "git --no-pager push",
-            "git -c a=b push",
-            "git -C sub --no-pager -c a=b push",
-            "git -p push",
-            "git -- push",
-            "git - push",
-            "git -C -- push",
-            "git +nightly push",
-            "git -- -x sub push",
-        ] {
-            assert_eq!(reads("git push", call), (false, true), "{call}");
-        }
-        assert_eq!(
-            reads("npm run test", "npm -w pkg run --silent test"),
-            (false, true)
-        );
-    }
-
-    #[test]
-    fn a_word_that_is_not_among_the_leading_operands_does_not_count() {
-        for call in [
-            "git",
-            "git commit -m push",
-            "git commit push",
-            "git sub push",
-            "git -C sub sub push",
-            "git pushx",
-            "git pus",
-            "git -push",
-            "git +sub sub push",
-        ] {
-            assert_eq!(reads("git push", call), (false, false), "{call}");
-        }
-    }
-
-    #[test]
-    fn a_word_may_itself_be_read_as_a_value() {
-        // `-x push` with a value leaves `commit`; without one it leaves `push`.
-        assert_eq!(reads("git push", "git -x push commit"), (false, true));
-        assert_eq!(reads("git commit", "git -x push commit"), (false, true));
-    }
-
-    #[test]
-    fn repeated_words_are_told_apart() {
-        assert_eq!(reads("x a a b", "x a a b"), (true, true));
-        assert_eq!(reads("x a a b", "x a b"), (false, false));
-        assert_eq!(reads("x a a b", "x -v a -v a -v a b"), (false, true));
-    }
-
-    #[test]
-    fn one_word_holds_for_any_arguments() {
-        assert_eq!(reads("git", "git"), (true, true));
-        assert_eq!(reads("git", "git commit -m x"), (true, true));
-    }
-
-    #[test]
-    fn the_longest_command_is_followed_to_its_end() {
-        let words = vec!["a"; WORDS_MAX].join(" ");
-        assert_eq!(reads(&words, &words), (true, true));
-        let shorter = vec!["a"; WORDS_MAX - 1].join(" ");
-        assert_eq!(reads(&words, &shorter), (false, false));
-    }
-
-    #[test]
-    fn a_flood_of_flags_is_read_in_linear_time() {
-        let flood = format!("git {}push", "-x ".repeat(100_000));
-        assert_eq!(reads("git push", &flood), (false, true));
-    }
-
-    #[test]
-    fn words_may_hold_any_byte() {
-        assert_eq!(reads(r"x \x2d\*", "x -*"), (true, true));
-        let command = Command::parse(r"x \xff", &Places::of_tests()).unwrap();
-        assert!(command.leads([b"\xff".as_slice()].into_iter()));
-    }
-
-    #[test]
-    fn what_is_not_supported_or_not_a_command_is_refused() {
-        for (text, error) in [
-            ("", CommandError::Blank),
-            (" \t", CommandError::Blank),
-            ("a; b", CommandError::Shell(";")),
-            ("a | b", CommandError::Shell("|")),
-            ("a && b", CommandError::Shell("&")),
-            ("a > b", CommandError::Shell(">")),
-            ("a < b", CommandError::Shell("<")),
-            ("a $(b)", CommandError::Shell("$(")),
-            ("a `b`", CommandError::Shell("`")),
-            ("a\nb", CommandError::Shell("\n")),
-            ("a 'b c'", CommandError::Quote),
-            ("rm -rf", CommandError::Flag("-rf".to_owned())),
-            ("-x", CommandError::Flag("-x".to_owned())),
-            (
-                "npm run test:*",
-                CommandError::Wildcard("test:*".to_owned()),
-            ),
-            ("git *", CommandError::Wildcard("*".to_owned())),
-            ("env @shells", CommandError::Class("@shells".to_owned())),
-            ("a ${home}", CommandError::Word(EscapeError::Dollar)),
-            (
-                "@shells x",
-                CommandError::Program(ProgramError::Class("@shells".to_owned())),
-            ),
-        ] {
-            assert_eq!(
-                Command::parse(text, &Places::of_tests()).err(),
-                Some(error),
-                "{text:?}"
-            );
-        }
-        let long = vec!["a"; WORDS_MAX + 1].join(" ");
-        assert_eq!(
-            Command::parse(&long, &Places::of_tests()).err(),
-            Some(CommandError::TooLong)
-        );
-    }
-}
+mod tests;

@@ -16,6 +16,16 @@ pub(crate) enum Unit {
     Many,
 }
 
+impl Unit {
+    /// The byte that the unit stands for, if it is no wildcard.
+    pub(crate) fn byte(&self) -> Option<u8> {
+        match self {
+            Self::Byte(byte) => Some(*byte),
+            Self::One | Self::Many => None,
+        }
+    }
+}
+
 /// Why text is not a sequence of [`Unit`]s.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum EscapeError {
@@ -62,6 +72,20 @@ pub(crate) fn decode(text: &str) -> Result<Vec<Unit>, EscapeError> {
         }
     }
     Ok(units)
+}
+
+/// Reads `text` in which only a backslash has a meaning.
+pub(crate) fn literal(text: &str) -> Result<Vec<u8>, EscapeError> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.chars();
+    while let Some(character) = rest.next() {
+        match character {
+            '\0' => return Err(EscapeError::Nul),
+            '\\' => bytes.push(escaped(&mut rest)?),
+            _ => bytes.extend(utf8(character)),
+        }
+    }
+    Ok(bytes)
 }
 
 /// The byte that a backslash and what follows it stand for.

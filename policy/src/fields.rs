@@ -1,7 +1,7 @@
 //! One TOML table against the table of keys.
 //!
-//! Whatever is wrong with the names and the types of a table's entries is found here, so
-//! that the reader of rules meets only entries of the right form.
+//! Whatever is wrong with the names of a table's entries, and with the forms of their values,
+//! is found here, so that the reader of rules meets only entries of the right form.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,7 +12,8 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Fault, SourceText};
-use crate::keys::{self, Form, Lookup, Section, Support};
+use crate::keys::{self, Key, Lookup, Section, Support};
+use crate::places::Places;
 
 /// A string of a policy and where it stands.
 #[derive(Debug, Clone)]
@@ -54,13 +55,19 @@ impl<'t> Fields<'t> {
         })
     }
 
-    /// The table at `name`.
-    pub(crate) fn table(&self, name: &str) -> Option<&'t Spanned<DeValue<'t>>> {
+    /// The value at `name`, whatever its form.
+    pub(crate) fn value(&self, name: &str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.entries.get(name).copied()
     }
 
-    /// The tables at `name`; none if the key is absent.
-    pub(crate) fn tables(&self, name: &str) -> impl Iterator<Item = &'t Spanned<DeValue<'t>>> {
+    /// Whether the flag at `name` is set.
+    pub(crate) fn is_true(&self, name: &str) -> bool {
+        let value = self.value(name).map(Spanned::get_ref);
+        value.and_then(DeValue::as_bool).unwrap_or(false)
+    }
+
+    /// The elements of the list at `name`; none if the key is absent.
+    pub(crate) fn elements(&self, name: &str) -> impl Iterator<Item = &'t Spanned<DeValue<'t>>> {
         let list = self
             .entries
             .get(name)
@@ -69,7 +76,8 @@ impl<'t> Fields<'t> {
     }
 }
 
-fn text_of<'t>(value: &'t Spanned<DeValue<'t>>) -> Option<Text<'t>> {
+/// The string that a value is, with its place.
+pub(crate) fn text_of<'t>(value: &'t Spanned<DeValue<'t>>) -> Option<Text<'t>> {
     let text = value.get_ref().as_str()?;
     Some(Text {
         text,
@@ -79,15 +87,16 @@ fn text_of<'t>(value: &'t Spanned<DeValue<'t>>) -> Option<Text<'t>> {
 
 /// Checks tables and collects what is wrong with them.
 #[derive(Debug)]
-pub(crate) struct Checker {
+pub(crate) struct Checker<'p> {
     pub(crate) source: Arc<SourceText>,
+    pub(crate) places: &'p Places,
     pub(crate) faults: Vec<Fault>,
     /// Whether what the file lacks is a fault. Not after a syntax error, which may have
     /// swallowed it.
     pub(crate) is_whole: bool,
 }
 
-impl Checker {
+impl Checker<'_> {
     /// Takes the entries of `table` that are keys of `section` and of the right form.
     ///
     /// `header` is the place to blame for what is missing.
@@ -99,21 +108,39 @@ impl Checker {
     ) -> Fields<'t> {
         let mut entries = BTreeMap::new();
         for (name, value) in table {
-            let Some((name, form)) = self.key(section, name) else {
+            let Some(key) = self.key(section, name) else {
                 continue;
             };
-            if self.is_of_form(name, value, form) {
-                entries.insert(name, value);
+            let is_of_form = self.is_of_form(key.name, value, key.form);
+            if key.support == Support::Later {
+                self.refuse_later(key, name, is_of_form.then_some(value));
+            } else if is_of_form {
+                entries.insert(key.name, value);
             }
         }
         for key in keys::of(section) {
-            let is_required = matches!(key.support, Support::Required(_));
+            let is_required = key.support == Support::Required;
             if is_required && self.is_whole && !table.contains_key(key.name) {
                 let message = format!("`{}` is missing", key.name);
                 self.fault(header.clone(), message, None);
             }
         }
         Fields { entries }
+    }
+
+    /// Records that a key waits for a later version, after what is wrong with its value: who
+    /// writes for that version learns of it now.
+    fn refuse_later(
+        &mut self,
+        key: &Key,
+        name: &Spanned<Cow<'_, str>>,
+        value: Option<&Spanned<DeValue<'_>>>,
+    ) {
+        if let Some(value) = value {
+            self.check_content(key.form, value);
+        }
+        let message = format!("`{}` is not supported by this version yet", key.name);
+        self.fault(name.span(), message, None);
     }
 
     /// Records a fault at `span`.
@@ -127,21 +154,11 @@ impl Checker {
         self.faults.push(Fault::new(place, message).help(help));
     }
 
-    /// Finds a key that this version reads, or records why there is none.
-    fn key(
-        &mut self,
-        section: Section,
-        name: &Spanned<Cow<'_, str>>,
-    ) -> Option<(&'static str, Form)> {
+    /// Finds a key of the section, or records why there is none.
+    fn key(&mut self, section: Section, name: &Spanned<Cow<'_, str>>) -> Option<&'static Key> {
         let written = name.get_ref().escape_debug();
         let (message, help) = match keys::find(section, name.get_ref()) {
-            Lookup::Here(key) => match key.support {
-                Support::Required(form) | Support::Optional(form) => return Some((key.name, form)),
-                Support::Later => (
-                    format!("`{written}` is not supported by this version yet"),
-                    None,
-                ),
-            },
+            Lookup::Here(key) => return Some(key),
             Lookup::Elsewhere([Section::Top]) => (
                 format!(
                     "`{written}` is a top-level key, below the header of {}",
@@ -164,48 +181,5 @@ impl Checker {
         };
         self.fault(name.span(), message, help);
         None
-    }
-
-    /// Whether `value` has `form`, with every fault of it recorded.
-    fn is_of_form(&mut self, name: &str, value: &Spanned<DeValue<'_>>, form: Form) -> bool {
-        let (is_of_form, wanted) = match (form, value.get_ref()) {
-            (Form::Texts, DeValue::Array(list)) if list.is_empty() => {
-                let help = "leave the key out, or name something".to_owned();
-                self.fault(
-                    value.span(),
-                    format!("the list of `{name}` is empty"),
-                    Some(help),
-                );
-                return false;
-            }
-            (Form::Texts, DeValue::Array(list)) => {
-                return self.are_all(name, list.iter(), Form::Text);
-            }
-            (Form::Tables, DeValue::Array(list)) => {
-                return self.are_all(name, list.iter(), Form::Table);
-            }
-            (Form::Number, value) => (value.is_integer(), "an integer".to_owned()),
-            (Form::Text, value) => (value.is_str(), "a string".to_owned()),
-            (Form::Texts, value) => (value.is_str(), "a string or a list of strings".to_owned()),
-            (Form::Table, value) => (value.is_table(), "a table".to_owned()),
-            (Form::Tables, _) => (false, format!("a list of tables, written `[[{name}]]`")),
-        };
-        if !is_of_form {
-            let found = value.get_ref().type_str();
-            let message = format!("`{name}` takes {wanted}, not {found}");
-            self.fault(value.span(), message, None);
-        }
-        is_of_form
-    }
-
-    fn are_all<'v>(
-        &mut self,
-        name: &str,
-        list: impl Iterator<Item = &'v Spanned<DeValue<'v>>>,
-        form: Form,
-    ) -> bool {
-        // Counted, not `all`: every element is looked at, so that every fault is found.
-        let faulty = list.filter(|element| !self.is_of_form(name, element, form));
-        faulty.count() == 0
     }
 }

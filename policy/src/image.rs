@@ -5,18 +5,15 @@
 
 use std::borrow::Cow;
 
+use crate::digest::Digest;
+use crate::guise::Guise;
 use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
+use crate::trust::Trust;
+use crate::version::{is_version_of, unversioned};
 
-/// Directories in which a bare name is looked for.
-const TRUSTED_DIRS: [&[u8]; 6] = [
-    b"/usr/bin",
-    b"/bin",
-    b"/usr/sbin",
-    b"/sbin",
-    b"/usr/local/bin",
-    b"/usr/local/sbin",
-];
+/// Interpreters that run a module by name (`-m`).
+const PYTHONS: [&[u8]; 2] = [b"python", b"pypy"];
 
 /// What counts when it is in doubt whether something holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,32 +44,53 @@ pub(crate) struct Image<'r> {
     /// The given path with each `..` taken as text, if it has any. The kernel may go
     /// elsewhere, so this name can only raise a doubt.
     collapsed: Option<Vec<u8>>,
-    request: &'r ExecRequest,
+    pub(crate) request: &'r ExecRequest,
     /// The `#!` levels that end in this file; none for the program.
     levels: &'r [Interpreter],
+    trust: &'r Trust,
 }
 
 impl<'r> Image<'r> {
     /// The image of the file passed to execve(2).
-    pub(crate) fn of_program(request: &'r ExecRequest) -> Self {
-        Self::new(&request.program, request, &[])
+    pub(crate) fn of_program(request: &'r ExecRequest, trust: &'r Trust) -> Self {
+        Self::new(&request.program, request, &[], trust)
+    }
+
+    /// The images of the files that an ancestor of the call is; arguments are not theirs.
+    pub(crate) fn of_ancestors(&self) -> impl Iterator<Item = Self> {
+        let (request, trust) = (self.request, self.trust);
+        let files = request
+            .lineage
+            .ancestors
+            .iter()
+            .flat_map(|ancestor| &ancestor.files);
+        files.map(move |file| Self::new(file, request, &[], trust))
     }
 
     /// The images of the `#!` interpreters, outermost first.
-    pub(crate) fn of_interpreters(request: &'r ExecRequest) -> impl Iterator<Item = Self> {
+    pub(crate) fn of_interpreters(
+        request: &'r ExecRequest,
+        trust: &'r Trust,
+    ) -> impl Iterator<Item = Self> {
         let levels = request.interpreters.as_slice();
         levels.iter().enumerate().map(move |(depth, interpreter)| {
             let levels = levels.get(..=depth).unwrap_or(levels);
-            Self::new(&interpreter.file, request, levels)
+            Self::new(&interpreter.file, request, levels, trust)
         })
     }
 
     /// Every image of a call, the program first.
-    pub(crate) fn all(request: &'r ExecRequest) -> impl Iterator<Item = Self> {
-        std::iter::once(Self::of_program(request)).chain(Self::of_interpreters(request))
+    pub(crate) fn all(request: &'r ExecRequest, trust: &'r Trust) -> impl Iterator<Item = Self> {
+        let program = std::iter::once(Self::of_program(request, trust));
+        program.chain(Self::of_interpreters(request, trust))
     }
 
-    fn new(file: &'r ProgramFile, request: &'r ExecRequest, levels: &'r [Interpreter]) -> Self {
+    fn new(
+        file: &'r ProgramFile,
+        request: &'r ExecRequest,
+        levels: &'r [Interpreter],
+        trust: &'r Trust,
+    ) -> Self {
         let given = without_empty_steps(&file.given);
         let collapsed = has_parent_step(&given).then(|| collapse(&given));
         Self {
@@ -81,6 +99,7 @@ impl<'r> Image<'r> {
             collapsed,
             request,
             levels,
+            trust,
         }
     }
 
@@ -107,28 +126,62 @@ impl<'r> Image<'r> {
 
     /// Whether a bare file name means this image.
     ///
-    /// Strictly: one of its names is that name in a trusted directory, *and* the file itself
-    /// lies in a trusted directory. A link in `/usr/local/bin` that leads into a home
-    /// directory is the work of whoever owns that home; the rule's author did not name it.
+    /// Strictly: one of its names is that name in a trusted directory, and the session has no
+    /// hand in which file that is (see [`Trust`]). In doubt: any of its names is that name,
+    /// or a version of it.
     pub(crate) fn is_called(&self, name: &[u8], reading: Reading) -> bool {
-        self.names(reading)
-            .filter(|path| file_name(path) == name)
-            .any(|path| match reading {
-                Reading::Strict => is_trusted(path) && self.is_trusted(),
-                Reading::Doubtful => true,
-            })
+        self.names(reading).any(|path| match reading {
+            Reading::Strict => file_name(path) == name && self.trust.vouches_for(path, self.file),
+            Reading::Doubtful => is_version_of(file_name(path), name),
+        })
     }
 
-    /// Whether the file itself lies in a trusted directory of the session.
+    /// Whether the file itself is one that a bare name could mean.
     pub(crate) fn is_trusted(&self) -> bool {
-        self.is_provable() && self.file.resolved.as_deref().is_some_and(is_trusted)
+        let resolved = self.file.resolved.as_deref();
+        self.is_provable() && resolved.is_some_and(|path| self.trust.vouches_for(path, self.file))
+    }
+
+    /// The commands that the call may be under another name than the file's.
+    pub(crate) fn guises(&self) -> impl Iterator<Item = Guise<'_>> {
+        let names = || self.names(Reading::Doubtful).map(file_name);
+        let mut pythons = names().filter(|name| PYTHONS.contains(&unversioned(name)));
+        let module = pythons.next().and_then(|_| self.module());
+        names()
+            .flat_map(move |name| self.joined(name))
+            .chain(module)
+    }
+
+    /// `git-push` as `git push`: each way to part the name at a dash.
+    fn joined<'i>(&'i self, name: &'i [u8]) -> impl Iterator<Item = Guise<'i>> {
+        let dashes = name.iter().enumerate().filter(|(_, byte)| **byte == b'-');
+        dashes.filter_map(move |(at, _)| {
+            let (name, word) = (name.get(..at)?, name.get(at + 1..)?);
+            (!name.is_empty() && !word.is_empty()).then_some(Guise {
+                name,
+                word: Some(word),
+                skipped: 0,
+                image: self,
+            })
+        })
+    }
+
+    /// `python3 -m pip` as `pip`.
+    fn module(&self) -> Option<Guise<'_>> {
+        let flag = self.arguments().position(|argument| argument == b"-m")?;
+        Some(Guise {
+            name: self.arguments().nth(flag + 1)?,
+            word: None,
+            skipped: flag + 2,
+            image: self,
+        })
     }
 
     /// The arguments after the first element, as this image will find them.
     ///
     /// For an interpreter the kernel builds them: at each level the argument of the `#!`
     /// line, if there is one, and the path of the script; then the caller's arguments.
-    pub(crate) fn arguments(&self) -> impl Iterator<Item = &'r [u8]> + use<'r> {
+    pub(crate) fn arguments(&self) -> impl Iterator<Item = &'r [u8]> + Clone + use<'r> {
         let (request, levels) = (self.request, self.levels);
         let inserted = levels
             .iter()
@@ -145,6 +198,11 @@ impl<'r> Image<'r> {
         inserted.chain(request.argv.iter().skip(1).map(Vec::as_slice))
     }
 
+    /// The digest of the file, if anybody has taken it.
+    pub(crate) fn digest(&self) -> Option<&Digest> {
+        self.file.sha256.as_ref()
+    }
+
     /// Whether the text of a name says which file this is.
     fn is_provable(&self) -> bool {
         match self.file.origin {
@@ -152,13 +210,6 @@ impl<'r> Image<'r> {
             Origin::Foreign | Origin::Anonymous | Origin::Unstable => false,
         }
     }
-}
-
-fn is_trusted(path: &[u8]) -> bool {
-    let directory = path
-        .strip_suffix(file_name(path))
-        .and_then(|path| path.strip_suffix(b"/"));
-    directory.is_some_and(|directory| TRUSTED_DIRS.contains(&directory))
 }
 
 fn steps(path: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -199,141 +250,4 @@ fn join<'p>(steps: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn request(program: ProgramFile) -> ExecRequest {
-        ExecRequest {
-            program,
-            interpreters: Vec::new(),
-            argv: ["x", "one", "two"].map(Into::into).into(),
-            cwd: None,
-        }
-    }
-
-    fn names(file: &ProgramFile, reading: Reading) -> Vec<String> {
-        let request = request(file.clone());
-        let image = Image::of_program(&request);
-        image
-            .names(reading)
-            .map(|name| name.escape_ascii().to_string())
-            .collect()
-    }
-
-    fn file(given: &str, links: &[&str], resolved: &str) -> ProgramFile {
-        ProgramFile {
-            given: given.into(),
-            links: links.iter().map(|link| (*link).into()).collect(),
-            ..ProgramFile {
-                given: given.into(),
-                ..ProgramFile::at(resolved)
-            }
-        }
-    }
-
-    #[test]
-    fn every_name_on_the_way_counts_in_both_readings() {
-        let file = file(
-            "/bin/awk",
-            &["/usr/bin/awk", "/etc/alternatives/awk"],
-            "/usr/bin/mawk",
-        );
-        let all = [
-            "/bin/awk",
-            "/usr/bin/awk",
-            "/etc/alternatives/awk",
-            "/usr/bin/mawk",
-        ];
-        assert_eq!(names(&file, Reading::Strict), all);
-        assert_eq!(names(&file, Reading::Doubtful), all);
-    }
-
-    #[test]
-    fn a_path_through_a_parent_proves_nothing_and_raises_every_doubt() {
-        let file = file("/opt/dir/.././/tool", &[], "/evil/tool");
-        assert_eq!(names(&file, Reading::Strict), ["/evil/tool"]);
-        assert_eq!(
-            names(&file, Reading::Doubtful),
-            ["/opt/dir/../tool", "/evil/tool", "/opt/tool"]
-        );
-    }
-
-    #[test]
-    fn empty_steps_change_nothing() {
-        let file = file("/w/.//./configure", &[], "/w/configure");
-        assert_eq!(
-            names(&file, Reading::Strict),
-            ["/w/configure", "/w/configure"]
-        );
-    }
-
-    #[test]
-    fn a_file_that_is_not_the_sessions_has_no_proven_name() {
-        for origin in [Origin::Foreign, Origin::Anonymous, Origin::Unstable] {
-            let file = ProgramFile {
-                origin,
-                ..ProgramFile::at("/usr/bin/git")
-            };
-            assert!(names(&file, Reading::Strict).is_empty(), "{origin:?}");
-            assert_eq!(names(&file, Reading::Doubtful).len(), 2, "{origin:?}");
-        }
-        let nameless = ProgramFile {
-            resolved: None,
-            ..ProgramFile::at("/usr/bin/git")
-        };
-        assert!(names(&nameless, Reading::Strict).is_empty());
-    }
-
-    #[test]
-    fn a_bare_name_is_bound_to_the_trusted_directories() {
-        for (file, is_called) in [
-            (file("/usr/bin/git", &[], "/usr/bin/git"), true),
-            (file("/bin/git", &[], "/usr/bin/git"), true),
-            (file("/tmp/x", &["/tmp/x"], "/usr/bin/git"), true),
-            (
-                file("/usr/bin/git", &["/usr/bin/git"], "/usr/local/bin/git-2"),
-                true,
-            ),
-            (
-                file("/usr/local/bin/git", &["/usr/local/bin/git"], "/home/u/git"),
-                false,
-            ),
-            (file("/tmp/git", &["/tmp/git"], "/usr/bin/true"), false),
-            (file("/usr/bin/sub/git", &[], "/usr/bin/sub/git"), false),
-            (file("/usr/binary/git", &[], "/usr/binary/git"), false),
-        ] {
-            let request = request(file.clone());
-            let image = Image::of_program(&request);
-            assert_eq!(
-                image.is_called(b"git", Reading::Strict),
-                is_called,
-                "{file:?}"
-            );
-            assert!(image.is_called(b"git", Reading::Doubtful), "{file:?}");
-        }
-    }
-
-    #[test]
-    fn an_interpreter_finds_the_vector_that_the_kernel_builds() {
-        let interpreter = |path: &str, argument: Option<&str>| Interpreter {
-            file: ProgramFile::at(path),
-            argument: argument.map(Into::into),
-        };
-        let request = ExecRequest {
-            interpreters: vec![
-                interpreter("/w/outer", Some("-o")),
-                interpreter("/bin/inner", None),
-            ],
-            ..request(ProgramFile::at("/w/script"))
-        };
-        let vectors: Vec<Vec<&[u8]>> = Image::all(&request)
-            .map(|image| image.arguments().collect())
-            .collect();
-        let expected: [&[&[u8]]; 3] = [
-            &[b"one", b"two"],
-            &[b"-o", b"/w/script", b"one", b"two"],
-            &[b"/w/outer", b"-o", b"/w/script", b"one", b"two"],
-        ];
-        assert_eq!(vectors, expected);
-    }
-}
+mod tests;

@@ -11,12 +11,26 @@ pub(crate) enum Section {
     Top,
     /// `[mode]`.
     Mode,
+    /// `mode.approval.reject`.
+    Reject,
     /// `[[allow]]`.
     Allow,
     /// `[[ask]]`.
     Ask,
     /// `[[deny]]`.
     Deny,
+    /// `[tools.NAME]`.
+    Tool,
+    /// `[safe_bins]`.
+    SafeBins,
+    /// `[safe_bins.profile.NAME]`.
+    Profile,
+    /// `[charter]`.
+    Charter,
+    /// `[env]`.
+    Env,
+    /// `[audit]`.
+    Audit,
 }
 
 impl Section {
@@ -25,9 +39,16 @@ impl Section {
         match self {
             Self::Top => "the top of the file",
             Self::Mode => "`[mode]`",
+            Self::Reject => "`reject`",
             Self::Allow => "`[[allow]]`",
             Self::Ask => "`[[ask]]`",
             Self::Deny => "`[[deny]]`",
+            Self::Tool => "`[tools.NAME]`",
+            Self::SafeBins => "`[safe_bins]`",
+            Self::Profile => "`[safe_bins.profile.NAME]`",
+            Self::Charter => "`[charter]`",
+            Self::Env => "`[env]`",
+            Self::Audit => "`[audit]`",
         }
     }
 }
@@ -37,23 +58,76 @@ impl Section {
 pub(crate) enum Form {
     /// An integer.
     Number,
+    /// `true` or `false`.
+    Bool,
     /// A string.
-    Text,
+    Text(Kind),
+    /// One of these words.
+    Choice(&'static [&'static str]),
     /// A string, or a list of strings that is not empty.
-    Texts,
+    Texts(Kind),
+    /// A list of strings that is not empty.
+    List(Kind),
+    /// A list of strings that may be empty.
+    Names(Kind),
+    /// A list, each of whose elements is a string or a list of strings.
+    Examples,
+    /// A date and time with an offset.
+    Date,
+    /// A word of the mode, or `{ reject = … }`.
+    Approval,
     /// A table.
-    Table,
+    Table(Section),
     /// A list of tables.
-    Tables,
+    Tables(Section),
+    /// A table whose names are the author's, each a table.
+    Map(Section),
+    /// A table whose names are flags, each saying how it takes a value.
+    FlagForms,
+}
+
+/// What the strings of a key are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// Any text.
+    Free,
+    /// The id of a rule.
+    Id,
+    /// A path, a bare name or a class.
+    Program,
+    /// Words of a call.
+    Command,
+    /// An element of a vector, literal.
+    Literal,
+    /// A flag.
+    Flag,
+    /// A pattern of one argument.
+    Word,
+    /// A pattern of paths.
+    Path,
+    /// A host name or address, perhaps with a port.
+    Host,
+    /// `NAME` or `NAME=VALUE`.
+    Env,
+    /// The name of a variable, perhaps with `!`.
+    EnvName,
+    /// A SHA-256 digest.
+    Digest,
+    /// `preset:NAME` or a file.
+    Include,
+    /// A time, such as `5m`.
+    Duration,
+    /// The name of a tool or of a program.
+    Name,
 }
 
 /// Whether this version reads a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Support {
     /// It must be there.
-    Required(Form),
+    Required,
     /// It may be there.
-    Optional(Form),
+    Optional,
     /// A later version reads it; in this one it is a fault.
     Later,
 }
@@ -64,82 +138,111 @@ pub(crate) struct Key {
     pub(crate) name: &'static str,
     sections: &'static [Section],
     pub(crate) support: Support,
+    pub(crate) form: Form,
 }
 
 const TOP: &[Section] = &[Section::Top];
 const MODE: &[Section] = &[Section::Mode];
+const REJECT: &[Section] = &[Section::Reject];
+const ALLOW: &[Section] = &[Section::Allow];
 const RULES: &[Section] = &[Section::Allow, Section::Ask, Section::Deny];
 
+const SECURITY: Form = Form::Choice(&["deny", "allowlist", "full"]);
+const ASK: Form = Form::Choice(&["off", "on-miss", "always"]);
+
 const fn required(name: &'static str, sections: &'static [Section], form: Form) -> Key {
+    let support = Support::Required;
     Key {
         name,
         sections,
-        support: Support::Required(form),
+        support,
+        form,
     }
 }
 
 const fn optional(name: &'static str, sections: &'static [Section], form: Form) -> Key {
+    let support = Support::Optional;
     Key {
         name,
         sections,
-        support: Support::Optional(form),
+        support,
+        form,
     }
 }
 
-const fn later(name: &'static str, sections: &'static [Section]) -> Key {
+const fn later(name: &'static str, sections: &'static [Section], form: Form) -> Key {
+    let support = Support::Later;
     Key {
         name,
         sections,
-        support: Support::Later,
+        support,
+        form,
     }
 }
 
 /// Every key of the language. A name that has a meaning in two sections has two rows.
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
-    required("version",      TOP, Form::Number),
-    optional("mode",         TOP, Form::Table),
-    optional("allow",        TOP, Form::Tables),
-    optional("ask",          TOP, Form::Tables),
-    optional("deny",         TOP, Form::Tables),
-    later("layer",           TOP),
-    later("include",         TOP),
-    later("trusted_dirs",    TOP),
-    later("tools",           TOP),
-    later("safe_bins",       TOP),
-    later("charter",         TOP),
-    later("env",             TOP),
-    later("audit",           TOP),
+    required("version",          TOP, Form::Number),
+    optional("layer",            TOP, Form::Choice(&["agent", "user", "floor"])),
+    optional("include",          TOP, Form::List(Kind::Include)),
+    optional("trusted_dirs",     TOP, Form::List(Kind::Path)),
+    optional("mode",             TOP, Form::Table(Section::Mode)),
+    optional("allow",            TOP, Form::Tables(Section::Allow)),
+    optional("ask",              TOP, Form::Tables(Section::Ask)),
+    optional("deny",             TOP, Form::Tables(Section::Deny)),
+    later("tools",               TOP, Form::Map(Section::Tool)),
+    later("safe_bins",           TOP, Form::Table(Section::SafeBins)),
+    later("charter",             TOP, Form::Table(Section::Charter)),
+    later("env",                 TOP, Form::Table(Section::Env)),
+    later("audit",               TOP, Form::Table(Section::Audit)),
 
-    optional("security",     MODE, Form::Text),
-    optional("ask",          MODE, Form::Text),
-    later("ask_fallback",    MODE),
-    later("ask_timeout",     MODE),
-    later("approval",        MODE),
-    later("escalate_to",     MODE),
+    optional("security",         MODE, SECURITY),
+    optional("ask",              MODE, ASK),
+    optional("ask_fallback",     MODE, SECURITY),
+    optional("ask_timeout",      MODE, Form::Text(Kind::Duration)),
+    optional("approval",         MODE, Form::Approval),
+    later("escalate_to",         MODE, Form::Text(Kind::Free)),
+    optional("rules",            REJECT, Form::Bool),
+    later("sandbox_approval",    REJECT, Form::Bool),
+    later("mcp_elicitations",    REJECT, Form::Bool),
 
-    required("id",           RULES, Form::Text),
-    optional("program",      RULES, Form::Texts),
-    optional("command",      RULES, Form::Texts),
-    optional("reason",       RULES, Form::Text),
-    optional("instead",      &[Section::Deny], Form::Text),
-    later("argv",            RULES),
-    later("flags",           RULES),
-    later("args",            RULES),
-    later("path",            RULES),
-    later("host",            RULES),
-    later("script",          RULES),
-    later("env",             RULES),
-    later("cwd",             RULES),
-    later("via",             RULES),
-    later("tool",            RULES),
-    later("sha256",          RULES),
-    later("ignore_case",     RULES),
-    later("expires",         RULES),
-    later("match",           RULES),
-    later("not_match",       RULES),
-    later("escalate",        &[Section::Ask]),
-    later("children",        &[Section::Allow]),
+    required("id",               RULES, Form::Text(Kind::Id)),
+    optional("program",          RULES, Form::Texts(Kind::Program)),
+    optional("command",          RULES, Form::Texts(Kind::Command)),
+    optional("argv",             RULES, Form::List(Kind::Literal)),
+    optional("flags",            RULES, Form::Texts(Kind::Flag)),
+    optional("cwd",              RULES, Form::Texts(Kind::Path)),
+    optional("via",              RULES, Form::Texts(Kind::Program)),
+    optional("sha256",           RULES, Form::Texts(Kind::Digest)),
+    optional("expires",          RULES, Form::Date),
+    optional("reason",           RULES, Form::Text(Kind::Free)),
+    optional("instead",          &[Section::Deny], Form::Text(Kind::Free)),
+    optional("children",         ALLOW, Form::Texts(Kind::Program)),
+    optional("match",            RULES, Form::Examples),
+    optional("not_match",        RULES, Form::Examples),
+    later("escalate",            &[Section::Ask], Form::Bool),
+    later("args",                RULES, Form::Texts(Kind::Word)),
+    later("path",                RULES, Form::Texts(Kind::Path)),
+    later("host",                RULES, Form::Texts(Kind::Host)),
+    later("script",              RULES, Form::Texts(Kind::Path)),
+    later("env",                 RULES, Form::Texts(Kind::Env)),
+    later("tool",                RULES, Form::Texts(Kind::Word)),
+    later("ignore_case",         RULES, Form::Bool),
+
+    optional("security",         &[Section::Tool], SECURITY),
+    optional("ask",              &[Section::Tool], ASK),
+    optional("names",            &[Section::SafeBins], Form::Names(Kind::Name)),
+    optional("profile",          &[Section::SafeBins], Form::Map(Section::Profile)),
+    required("operands",         &[Section::Profile], Form::Number),
+    required("flags",            &[Section::Profile], Form::FlagForms),
+    optional("auto_approve",     &[Section::Charter], Form::List(Kind::Command)),
+    optional("require_confirmation", &[Section::Charter], Form::List(Kind::Command)),
+    optional("always_reject",    &[Section::Charter], Form::List(Kind::Command)),
+    optional("escalate",         &[Section::Charter], Form::List(Kind::Command)),
+    optional("untrusted",        &[Section::Env], Form::List(Kind::EnvName)),
+    optional("redact",           &[Section::Audit], Form::List(Kind::Word)),
+    optional("env_values",       &[Section::Audit], Form::List(Kind::EnvName)),
 ];
 
 /// The rows of one section.
@@ -189,12 +292,19 @@ pub(crate) fn nearest(
 mod tests {
     use super::*;
 
-    const SECTIONS: [Section; 5] = [
+    const SECTIONS: [Section; 12] = [
         Section::Top,
         Section::Mode,
+        Section::Reject,
         Section::Allow,
         Section::Ask,
         Section::Deny,
+        Section::Tool,
+        Section::SafeBins,
+        Section::Profile,
+        Section::Charter,
+        Section::Env,
+        Section::Audit,
     ];
 
     #[test]
@@ -211,9 +321,9 @@ mod tests {
     #[test]
     fn a_name_is_found_in_its_own_section_first() {
         assert!(matches!(find(Section::Mode, "ask"), Lookup::Here(key)
-            if key.support == Support::Optional(Form::Text)));
+            if key.form == ASK));
         assert!(matches!(find(Section::Top, "ask"), Lookup::Here(key)
-            if key.support == Support::Optional(Form::Tables)));
+            if key.form == Form::Tables(Section::Ask)));
         assert!(matches!(
             find(Section::Allow, "version"),
             Lookup::Elsewhere([Section::Top])
@@ -230,7 +340,8 @@ mod tests {
             (Section::Top, "verison", Some("version")),
             (Section::Top, "allows", Some("allow")),
             (Section::Deny, "Instaed", Some("instead")),
-            (Section::Deny, "flag", None),
+            (Section::Deny, "flag", Some("flags")),
+            (Section::Deny, "paht", None),
             (Section::Allow, "priority", None),
         ] {
             assert!(

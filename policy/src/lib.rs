@@ -37,7 +37,10 @@
 //! # Example
 //!
 //! ```
-//! use execward_policy::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
+//! use execward_policy::{
+//!     Decision, ExecRequest, Layer, NoIncludes, Places, ProgramFile, Ruleset, Source,
+//! };
+//! use jiff::Timestamp;
 //!
 //! let text = br#"
 //! version = 1
@@ -60,18 +63,17 @@
 //!     tmp: b"/tmp".to_vec(),
 //! };
 //! let source = Source { name: "policy.toml", text, layer: Layer::User };
-//! let ruleset = Ruleset::load(&[source], &places)?;
+//! let ruleset = Ruleset::load(&[source], &places, &NoIncludes)?;
 //!
-//! let call = |argv: &[&str]| ExecRequest {
-//!     program: ProgramFile::at("/usr/bin/git"),
-//!     interpreters: Vec::new(),
-//!     argv: argv.iter().map(|argument| argument.as_bytes().to_vec()).collect(),
-//!     cwd: None,
+//! let now = Timestamp::UNIX_EPOCH;
+//! let call = |argv: &[&str]| {
+//!     let argv = argv.iter().map(|argument| argument.as_bytes().to_vec()).collect();
+//!     ExecRequest::new(ProgramFile::at("/usr/bin/git"), argv)
 //! };
-//! assert_eq!(ruleset.decide(&call(&["git", "status"])).decision(), Decision::Allow);
+//! assert_eq!(ruleset.decide(&call(&["git", "status"]), now).decision(), Decision::Allow);
 //!
 //! let request = call(&["git", "-C", "sub", "push"]);
-//! let verdict = ruleset.decide(&request);
+//! let verdict = ruleset.decide(&request, now);
 //! assert_eq!(verdict.decision(), Decision::Deny);
 //! assert_eq!(verdict.rule().and_then(|rule| rule.reason()), Some("a person publishes"));
 //! # Ok::<(), execward_policy::Diagnostics>(())
@@ -79,12 +81,23 @@
 
 #![forbid(unsafe_code)]
 
+mod approval;
+mod arity;
 mod command;
 mod diagnostic;
+mod digest;
+mod duration;
 mod escape;
+mod exact;
+mod example;
 mod fields;
+mod flag;
+mod form;
+mod guise;
 mod image;
 mod keys;
+mod kind;
+mod load;
 mod mode;
 mod pattern;
 mod places;
@@ -93,18 +106,25 @@ mod program;
 mod reader;
 mod request;
 mod rule;
+mod rule_reader;
 mod ruleset;
 mod selector;
+mod settings;
 mod source;
 mod table;
+mod trust;
 mod verdict;
+mod version;
+mod word;
 
+pub use approval::Approval;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
+pub use digest::Digest;
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;
-pub use preset::preset;
-pub use request::{ExecRequest, Interpreter, Origin, ProgramFile};
+pub use preset::{PRESETS, preset};
+pub use request::{Ancestor, ExecRequest, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
 pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;
-pub use source::{Layer, Source};
+pub use source::{Included, Includes, Layer, NoIncludes, Source};
 pub use verdict::{Basis, Decision, Verdict};

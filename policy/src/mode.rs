@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::approval::Approval;
 use crate::verdict::Decision;
 
 /// `security`: what runs. Ordered from the strictest.
@@ -68,13 +69,18 @@ impl fmt::Display for Ask {
     }
 }
 
-/// The two settings that turn rules into decisions.
+/// The settings that turn rules into decisions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Mode {
     /// What runs.
     pub security: Security,
     /// When a person is asked.
     pub ask: Ask,
+    /// What a call that no ask rule holds for gets when nobody answers, as if `security` were
+    /// this; never looser than `security`.
+    pub ask_fallback: Security,
+    /// A second opinion, in the words of another engine; the stricter of the two counts.
+    pub approval: Option<Approval>,
 }
 
 /// What the rules say of a call that no deny holds for.
@@ -91,6 +97,39 @@ pub(crate) enum State {
 impl Mode {
     /// The decision for a call that no deny holds for.
     pub(crate) fn decide(self, state: State) -> Decision {
+        let opinion = self
+            .approval
+            .map_or(Decision::Allow, |approval| approval.decide(state));
+        let decision = self.by_security(state).max(opinion);
+        let asks_nothing = self.ask == Ask::Off || self.approval == Some(Approval::Never);
+        if asks_nothing && decision == Decision::Ask {
+            return Decision::Deny;
+        }
+        decision
+    }
+
+    /// What becomes of the call if it is asked about and nobody answers.
+    pub(crate) fn unanswered(self, state: State) -> Decision {
+        match (self.decide(state), state) {
+            (Decision::Ask, State::Asked) => Decision::Deny,
+            (Decision::Ask, State::Allowed | State::Unmatched) => {
+                let security = self.ask_fallback.min(self.security);
+                let is_let = match security {
+                    Security::Deny => false,
+                    Security::Allowlist => state == State::Allowed,
+                    Security::Full => true,
+                };
+                if is_let {
+                    Decision::Allow
+                } else {
+                    Decision::Deny
+                }
+            }
+            (decision, _) => decision,
+        }
+    }
+
+    fn by_security(self, state: State) -> Decision {
         match (self.security, self.ask, state) {
             (Security::Deny, _, _) => Decision::Deny,
             (_, Ask::Always, _) => Decision::Ask,
@@ -103,58 +142,4 @@ impl Mode {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The whole function, in the order asked, allowed, unmatched.
-    #[rustfmt::skip]
-    const TABLE: [(Security, Ask, [Decision; 3]); 9] = {
-        use Decision::{Allow, Ask as Question, Deny};
-        [
-            (Security::Deny,      Ask::Off,    [Deny,     Deny,     Deny]),
-            (Security::Deny,      Ask::OnMiss, [Deny,     Deny,     Deny]),
-            (Security::Deny,      Ask::Always, [Deny,     Deny,     Deny]),
-            (Security::Allowlist, Ask::Off,    [Deny,     Allow,    Deny]),
-            (Security::Allowlist, Ask::OnMiss, [Question, Allow,    Question]),
-            (Security::Allowlist, Ask::Always, [Question, Question, Question]),
-            (Security::Full,      Ask::Off,    [Deny,     Allow,    Allow]),
-            (Security::Full,      Ask::OnMiss, [Question, Allow,    Allow]),
-            (Security::Full,      Ask::Always, [Question, Question, Question]),
-        ]
-    };
-
-    const STATES: [State; 3] = [State::Asked, State::Allowed, State::Unmatched];
-
-    #[test]
-    fn every_cell_is_as_the_language_has_it() {
-        for (security, ask, row) in TABLE {
-            for (state, decision) in STATES.into_iter().zip(row) {
-                let mode = Mode { security, ask };
-                assert_eq!(mode.decide(state), decision, "{mode:?} {state:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn the_table_has_every_mode_once() {
-        let modes: std::collections::HashSet<_> = TABLE
-            .iter()
-            .map(|(security, ask, _)| (security, ask))
-            .collect();
-        assert_eq!(modes.len(), Security::ALL.len() * Ask::ALL.len());
-    }
-
-    #[test]
-    fn more_questions_never_add_a_silent_permission() {
-        for security in Security::ALL {
-            for state in STATES {
-                let silent =
-                    Ask::ALL.map(|ask| Mode { security, ask }.decide(state) == Decision::Allow);
-                assert!(
-                    silent.is_sorted_by(|fewer, more| fewer >= more),
-                    "{security} {state:?}"
-                );
-            }
-        }
-    }
-}
+mod tests;

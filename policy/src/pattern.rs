@@ -132,6 +132,11 @@ impl PathPattern {
         }
     }
 
+    /// Whether the pattern matches one path and no other.
+    pub(crate) fn is_literal(&self) -> bool {
+        matches!(self.tail, Tail::Itself)
+    }
+
     /// Whether the pattern means files in any directory (`**/…`).
     pub(crate) fn is_anywhere(&self) -> bool {
         matches!(self.tail, Tail::Glob { anywhere: true, .. })
@@ -266,7 +271,7 @@ fn glob_text(components: &[&[Unit]]) -> Result<String, PatternError> {
 }
 
 fn is_wild(component: &[Unit]) -> bool {
-    component.iter().any(|unit| !matches!(unit, Unit::Byte(_)))
+    component.iter().any(|unit| unit.byte().is_none())
 }
 
 /// Whether a component is `**`.
@@ -275,10 +280,7 @@ fn is_crossing(component: &[Unit]) -> bool {
 }
 
 fn literal_bytes(component: &[Unit]) -> impl Iterator<Item = u8> {
-    component.iter().filter_map(|unit| match unit {
-        Unit::Byte(byte) => Some(*byte),
-        Unit::One | Unit::Many => None,
-    })
+    component.iter().filter_map(Unit::byte)
 }
 
 /// The last component of a path.

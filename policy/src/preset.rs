@@ -1,5 +1,8 @@
 //! The policies that come with execward.
 
+/// The names that [`preset`] knows.
+pub const PRESETS: [&str; 1] = ["dev"];
+
 /// The text of a preset, to be loaded as a source of [`Layer::Builtin`](crate::Layer).
 ///
 /// `None` if there is no preset of that name. `dev` is the policy of those who name none.
@@ -13,8 +16,10 @@ pub fn preset(name: &str) -> Option<&'static str> {
 
 #[cfg(test)]
 mod tests {
+    use jiff::Timestamp;
+
     use super::*;
-    use crate::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
+    use crate::{Decision, ExecRequest, Layer, NoIncludes, Places, ProgramFile, Ruleset, Source};
 
     fn dev() -> Ruleset {
         let places = Places::of_tests();
@@ -24,17 +29,13 @@ mod tests {
             text,
             layer: Layer::Builtin,
         };
-        Ruleset::load(&[source], &places).unwrap()
+        Ruleset::load(&[source], &places, &NoIncludes).unwrap()
     }
 
     fn decide(path: &str, words: &[&str]) -> Decision {
-        let request = ExecRequest {
-            program: ProgramFile::at(path),
-            interpreters: Vec::new(),
-            argv: words.iter().map(|word| (*word).into()).collect(),
-            cwd: None,
-        };
-        dev().decide(&request).decision()
+        let argv = words.iter().map(|word| (*word).into()).collect();
+        let request = ExecRequest::new(ProgramFile::at(path), argv);
+        dev().decide(&request, Timestamp::UNIX_EPOCH).decision()
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use thiserror::Error;
 
 use crate::escape::{EscapeError, Unit, decode};
+use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::pattern::{PathPattern, PatternError, file_name};
 use crate::places::Places;
+use crate::version::is_version_of;
 
 /// A file by its bare name or by a pattern of its path.
 #[derive(Debug, Clone)]
@@ -65,13 +67,7 @@ impl Program {
         if units.contains(&Unit::Byte(b'/')) {
             return Ok(Self::Path(PathPattern::parse(text, places)?));
         }
-        let name: Option<Vec<u8>> = units
-            .into_iter()
-            .map(|unit| match unit {
-                Unit::Byte(byte) => Some(byte),
-                Unit::One | Unit::Many => None,
-            })
-            .collect();
+        let name: Option<Vec<u8>> = units.iter().map(Unit::byte).collect();
         let name = name.ok_or(ProgramError::Wildcard)?;
         if name == b"." || name == b".." {
             return Err(ProgramError::NotAFile);
@@ -97,11 +93,27 @@ impl Program {
         }
     }
 
+    /// Whether the entry may mean what `guise` does. Only ever a doubt.
+    pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
+        match self {
+            Self::Name(name) => !guise.is_joined() && is_version_of(guise.name, name),
+            Self::Path(_) => false,
+        }
+    }
+
     /// The file name that one name of every covered image has, if there is one.
     pub(crate) fn file_name(&self) -> Option<&[u8]> {
         match self {
             Self::Name(name) => Some(name),
             Self::Path(pattern) => pattern.file_name(),
+        }
+    }
+
+    /// Whether the entry has no wildcard.
+    pub(crate) fn is_literal(&self) -> bool {
+        match self {
+            Self::Name(_) => true,
+            Self::Path(pattern) => pattern.is_literal(),
         }
     }
 
@@ -118,16 +130,13 @@ impl Program {
 mod tests {
     use super::*;
     use crate::request::{ExecRequest, ProgramFile};
+    use crate::trust::Trust;
 
     fn covers(text: &str, path: &str, reading: Reading) -> bool {
-        let request = ExecRequest {
-            program: ProgramFile::at(path),
-            interpreters: Vec::new(),
-            argv: Vec::new(),
-            cwd: None,
-        };
+        let request = ExecRequest::new(ProgramFile::at(path), Vec::new());
         let program = Program::parse(text, &Places::of_tests()).unwrap();
-        program.covers(&Image::of_program(&request), reading)
+        let trust = Trust::default();
+        program.covers(&Image::of_program(&request, &trust), reading)
     }
 
     #[test]

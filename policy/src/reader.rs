@@ -1,4 +1,4 @@
-//! From the text of one source to its rules and its mode.
+//! From the text of one source to what it says.
 //!
 //! The file is read to its end whatever is wrong with it, so that all faults come out at
 //! once. A faulty entry is left out or stands as something harmless; nothing that was read
@@ -6,57 +6,74 @@
 
 use std::ops::Range;
 use std::str;
-use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use crate::command::Command;
+use crate::approval::Approval;
 use crate::diagnostic::{Fault, Place, SourceText};
+use crate::duration;
+use crate::example::Example;
 use crate::fields::{Checker, Fields, Text};
-use crate::keys::{Section, nearest};
+use crate::keys::Section;
+use crate::kind;
+use crate::load::Standing;
 use crate::mode::{Ask, Security};
+use crate::pattern::PathPattern;
 use crate::places::Places;
-use crate::program::Program;
 use crate::rule::{Action, Rule};
-use crate::selector::{List, Selectors};
+use crate::settings::Settings;
 use crate::source::{Layer, Source};
 
 /// Largest source, in bytes: the bound of the language.
 const SOURCE_MAX_BYTES: usize = 8 * 1024 * 1024;
 
 /// What one source says.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Part {
-    /// The rules with the places of their ids.
-    pub(crate) rules: Vec<(Rule, Place)>,
-    pub(crate) security: Option<Security>,
-    pub(crate) ask: Option<Ask>,
+    pub(crate) layer: Layer,
+    /// What the source includes, with its places.
+    pub(crate) includes: Vec<(String, Place)>,
+    pub(crate) trusted_dirs: Vec<PathPattern>,
+    pub(crate) settings: Settings,
+    pub(crate) rules: Vec<DraftRule>,
     pub(crate) faults: Vec<Fault>,
 }
 
+/// A rule as it was written.
+#[derive(Debug)]
+pub(crate) struct DraftRule {
+    pub(crate) rule: Rule,
+    /// Where its id is.
+    pub(crate) place: Place,
+    /// The calls that it must hold for, and those that it must not.
+    pub(crate) examples: Vec<Example>,
+}
+
 /// Reads one source; `order` is its position among those of the load.
-pub(crate) fn read(source: &Source<'_>, order: usize, places: &Places) -> Part {
+pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places: &Places) -> Part {
+    let empty = |faults| Part {
+        layer: source.layer,
+        includes: Vec::new(),
+        trusted_dirs: Vec::new(),
+        settings: Settings::default(),
+        rules: Vec::new(),
+        faults,
+    };
     let text = match decode(source, order) {
         Ok(text) => text,
-        Err(fault) => {
-            return Part {
-                faults: vec![fault],
-                ..Part::default()
-            };
-        }
+        Err(fault) => return empty(vec![fault]),
     };
     let (document, syntax_errors) = DeTable::parse_recoverable(text);
     let mut reader = Reader {
-        layer: source.layer,
-        name: source.name.into(),
-        places,
         checker: Checker {
             source: SourceText::new(order, source.name, text),
+            places,
             faults: Vec::new(),
             is_whole: syntax_errors.is_empty(),
         },
-        part: Part::default(),
+        standing,
+        part: empty(Vec::new()),
     };
     for error in syntax_errors {
         let message = error.message().replace('\n', ", ");
@@ -79,13 +96,6 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
             message,
         )
     };
-    if !source.layer.is_supported() {
-        let message = format!(
-            "the layer `{}` is not supported by this version yet",
-            source.layer
-        );
-        return Err(fault("", 0, message));
-    }
     if source.text.len() > SOURCE_MAX_BYTES {
         let message = format!(
             "a policy has at most {SOURCE_MAX_BYTES} bytes, this has {}",
@@ -107,28 +117,25 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
     })
 }
 
-struct Reader<'a> {
-    layer: Layer,
-    name: Arc<str>,
-    places: &'a Places,
-    checker: Checker,
-    part: Part,
+/// A source on its way to a [`Part`].
+pub(crate) struct Reader<'p> {
+    pub(crate) checker: Checker<'p>,
+    standing: Standing,
+    pub(crate) part: Part,
 }
 
 impl Reader<'_> {
     fn document(&mut self, table: &DeTable<'_>) {
         let fields = self.checker.fields(Section::Top, table, 0..0);
-        if let Some(version) = fields.number("version")
-            && version.text != "1"
-        {
-            let message = format!("version {} of the language is not known", version.text);
-            self.checker.fault(
-                version.span,
-                message,
-                Some("write `version = 1`".to_owned()),
-            );
+        self.version(&fields);
+        self.layer(&fields);
+        for include in fields.texts("include") {
+            let place = self.checker.source.place(include.span.clone());
+            self.part.includes.push((include.text.to_owned(), place));
+            self.refuse_preset(&include);
         }
-        if let Some(mode) = fields.table("mode") {
+        self.trusted_dirs(table, &fields);
+        if let Some(mode) = fields.value("mode") {
             self.mode(mode);
         }
         for (action, section) in [
@@ -136,8 +143,79 @@ impl Reader<'_> {
             (Action::Ask, Section::Ask),
             (Action::Deny, Section::Deny),
         ] {
-            for table in fields.tables(action.as_str()) {
+            for table in fields.elements(action.as_str()) {
                 self.rule(action, section, table);
+            }
+        }
+    }
+
+    fn version(&mut self, fields: &Fields<'_>) {
+        if let Some(version) = fields.number("version")
+            && version.text != "1"
+        {
+            let message = format!("version {} of the language is not known", version.text);
+            let help = "write `version = 1`".to_owned();
+            self.checker.fault(version.span, message, Some(help));
+        }
+    }
+
+    /// Takes the file's own word for whose it is, where that is not settled.
+    fn layer(&mut self, fields: &Fields<'_>) {
+        let Some(word) = fields.text("layer") else {
+            return;
+        };
+        let written = match word.text {
+            "agent" => Layer::Agent,
+            "floor" => Layer::Floor,
+            _ => Layer::User,
+        };
+        if self.part.layer == Layer::User && self.standing == Standing::Named {
+            self.part.layer = written;
+        } else if self.part.layer != written {
+            let message = format!(
+                "this file is of the layer `{}`, and `{written}` does not change that",
+                self.part.layer
+            );
+            self.checker.fault(word.span, message, None);
+        }
+    }
+
+    fn refuse_preset(&mut self, include: &Text<'_>) {
+        if include.text.starts_with("preset:") {
+            self.refuse_of_layer(include.span.clone(), "a preset");
+        }
+    }
+
+    /// Records that the file's layer may not have `what`, if it may not.
+    pub(crate) fn refuse_of_layer(&mut self, span: Range<usize>, what: &str) -> bool {
+        let help = match self.part.layer {
+            Layer::Builtin | Layer::User => return false,
+            Layer::Agent => "an agent's file states rules; what they rest on is the user's",
+            Layer::Floor => "a floor has `[[deny]]`, `[[ask]]` and `[mode]`",
+        };
+        let message = format!(
+            "a file of the layer `{}` may not have {what}",
+            self.part.layer
+        );
+        self.checker.fault(span, message, Some(help.to_owned()));
+        true
+    }
+
+    fn trusted_dirs(&mut self, table: &DeTable<'_>, fields: &Fields<'_>) {
+        let key = table
+            .iter()
+            .find(|(name, _)| name.get_ref() == "trusted_dirs");
+        if let Some((name, _)) = key {
+            self.refuse_of_layer(name.span(), "`trusted_dirs`");
+        }
+        for text in fields.texts("trusted_dirs") {
+            match kind::path(text.text, self.checker.places) {
+                Ok(pattern) if pattern.is_anywhere() => {
+                    let message = "a trusted directory may not begin with `**/`";
+                    self.checker.fault(text.span, message, None);
+                }
+                Ok(pattern) => self.part.trusted_dirs.push(pattern),
+                Err((message, help)) => self.checker.fault(text.span, message, help),
             }
         }
     }
@@ -147,174 +225,67 @@ impl Reader<'_> {
             return;
         };
         let fields = self.checker.fields(Section::Mode, table, mode.span());
-        self.part.security = fields
-            .text("security")
-            .map(|word| self.word(&word, Security::ALL, Security::as_str));
-        self.part.ask = fields
-            .text("ask")
-            .map(|word| self.word(&word, Ask::ALL, Ask::as_str));
+        let security = |name| {
+            let word = fields.text(name)?;
+            Security::ALL
+                .into_iter()
+                .find(|value| value.as_str() == word.text)
+        };
+        let ask = fields.text("ask").and_then(|word| {
+            Ask::ALL
+                .into_iter()
+                .find(|value| value.as_str() == word.text)
+        });
+        self.part.settings = Settings {
+            security: security("security"),
+            ask,
+            ask_fallback: security("ask_fallback"),
+            ask_timeout: self.ask_timeout(&fields),
+            approval: fields
+                .value("approval")
+                .and_then(|value| self.approval(value)),
+        };
     }
 
-    /// Reads one of a few words. What is not one of them counts as the first, which is the
-    /// strictest; the fault keeps it from being used.
-    fn word<T: Copy>(
-        &mut self,
-        word: &Text<'_>,
-        all: [T; 3],
-        spelling: fn(T) -> &'static str,
-    ) -> T {
-        let [strictest, ..] = all;
-        let found = all.into_iter().find(|value| spelling(*value) == word.text);
-        found.unwrap_or_else(|| {
-            let spellings = all.map(spelling);
-            let help = match nearest(word.text, spellings) {
-                Some(nearest) => format!("the nearest value is `{nearest}`"),
-                None => format!("the values are `{}`", spellings.join("`, `")),
-            };
-            let message = format!("unknown value `{}`", word.text.escape_debug());
-            self.checker.fault(word.span.clone(), message, Some(help));
-            strictest
+    fn ask_timeout(&mut self, fields: &Fields<'_>) -> Option<std::time::Duration> {
+        let text = fields.text("ask_timeout")?;
+        duration::parse(text.text)
+            .map_err(|(message, help)| self.checker.fault(text.span, message, help))
+            .ok()
+    }
+
+    fn approval(&mut self, value: &Spanned<DeValue<'_>>) -> Option<Approval> {
+        if let Some(table) = value.get_ref().as_table() {
+            return self.reject(table, value.span());
+        }
+        value.get_ref().as_str().map(|word| match word {
+            "unless_trusted" => Approval::UnlessTrusted,
+            "on_request" => Approval::OnRequest,
+            _ => Approval::Never,
         })
     }
 
-    fn rule(&mut self, action: Action, section: Section, rule: &Spanned<DeValue<'_>>) {
-        let Some(table) = rule.get_ref().as_table() else {
-            return;
+    /// `{ reject = { … } }`.
+    fn reject(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<Approval> {
+        let mut entries = table.iter();
+        let (Some((name, value)), None) = (entries.next(), entries.next()) else {
+            return self.no_reject(span);
         };
-        let fields = self.checker.fields(section, table, rule.span());
-        let id = fields.text("id");
-        if let Some(id) = &id
-            && !is_id(id.text)
-        {
-            let message = format!("`{}` is no id", id.text.escape_debug());
-            let help = "an id has the characters a to z, 0 to 9, `.`, `_` and `-`".to_owned();
-            self.checker.fault(id.span.clone(), message, Some(help));
-        }
-        let selectors = self.selectors(action, &fields, table, rule.span());
-        let (Some(id), Some(selectors)) = (id, selectors) else {
-            return;
+        let Some(table) = value
+            .get_ref()
+            .as_table()
+            .filter(|_| name.get_ref() == "reject")
+        else {
+            return self.no_reject(name.span());
         };
-        let own_text = |name| fields.text(name).map(|text| text.text.to_owned());
-        let rule = Rule {
-            id: id.text.to_owned(),
-            action,
-            layer: self.layer,
-            source: Arc::clone(&self.name),
-            line: self.checker.source.place(rule.span()).line(),
-            selectors,
-            reason: own_text("reason"),
-            instead: own_text("instead"),
-        };
-        self.part
-            .rules
-            .push((rule, self.checker.source.place(id.span)));
+        let fields = self.checker.fields(Section::Reject, table, value.span());
+        let rules = fields.is_true("rules");
+        Some(Approval::Reject { rules })
     }
 
-    /// The selecting keys of a rule. `None` if they are at fault, which is then recorded.
-    fn selectors(
-        &mut self,
-        action: Action,
-        fields: &Fields<'_>,
-        table: &DeTable<'_>,
-        header: Range<usize>,
-    ) -> Option<Selectors> {
-        let programs = self.programs(action, &fields.texts("program"));
-        let commands = self.commands(action, &fields.texts("command"), programs.is_some());
-        match (programs, commands) {
-            (Some(programs), None) => Some(Selectors::Program(programs)),
-            (None, Some(commands)) => Some(Selectors::Command(commands)),
-            (Some(programs), Some(commands)) => Some(Selectors::Both(programs, commands)),
-            (None, None) => {
-                let has_selector = table.contains_key("program") || table.contains_key("command");
-                if self.checker.is_whole && !has_selector {
-                    let help = "say what it is about: `program`, `command` or both".to_owned();
-                    self.checker
-                        .fault(header, "the rule selects nothing", Some(help));
-                }
-                None
-            }
-        }
+    fn no_reject(&mut self, span: Range<usize>) -> Option<Approval> {
+        let help = "write a word, or `{ reject = { rules = true } }`".to_owned();
+        self.checker.fault(span, "no way of approving", Some(help));
+        None
     }
-
-    fn programs(&mut self, action: Action, texts: &[Text<'_>]) -> Option<List<Program>> {
-        let places = self.places;
-        self.list(
-            action,
-            texts,
-            |text| {
-                let program = Program::parse(text, places);
-                program.map_err(|error| (error.to_string(), error.help()))
-            },
-            Program::is_anywhere,
-        )
-    }
-
-    fn commands(
-        &mut self,
-        action: Action,
-        texts: &[Text<'_>],
-        is_bound: bool,
-    ) -> Option<List<Command>> {
-        let places = self.places;
-        self.list(
-            action,
-            texts,
-            |text| {
-                let command = Command::parse(text, places);
-                let command = command.map_err(|error| (error.to_string(), error.help()))?;
-                match command.program {
-                    Program::Path(_) if is_bound => Err((
-                        "beside `program`, a command begins with a bare name".to_owned(),
-                        Some(
-                            "`program` says which file; the first word says what it is called"
-                                .to_owned(),
-                        ),
-                    )),
-                    Program::Path(_) | Program::Name(_) => Ok(command),
-                }
-            },
-            |command| command.program.is_anywhere(),
-        )
-    }
-
-    /// Reads the entries of one selecting key. `None` if it is absent.
-    fn list<T>(
-        &mut self,
-        action: Action,
-        texts: &[Text<'_>],
-        parse: impl Fn(&str) -> Result<T, (String, Option<String>)>,
-        is_anywhere: impl Fn(&T) -> bool,
-    ) -> Option<List<T>> {
-        let first = texts.first()?;
-        let mut list = List {
-            wanted: Vec::new(),
-            exceptions: Vec::new(),
-        };
-        for Text { text, span } in texts {
-            let (is_exception, entry) = match text.strip_prefix('!') {
-                Some(entry) => (true, entry),
-                None => (false, *text),
-            };
-            match parse(entry) {
-                Err((message, help)) => self.checker.fault(span.clone(), message, help),
-                Ok(entry) if is_exception => list.exceptions.push(entry),
-                Ok(entry) if action == Action::Allow && is_anywhere(&entry) => {
-                    let message = "an allow may not begin with `**/`";
-                    let help = "whoever can write any directory could place such a file".to_owned();
-                    self.checker.fault(span.clone(), message, Some(help));
-                }
-                Ok(entry) => list.wanted.push(entry),
-            }
-        }
-        if action == Action::Allow && texts.iter().all(|text| text.text.starts_with('!')) {
-            let message = "an allow needs an entry without `!`";
-            self.checker.fault(first.span.clone(), message, None);
-        }
-        Some(list)
-    }
-}
-
-fn is_id(text: &str) -> bool {
-    let is_id_byte = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-');
-    !text.is_empty() && text.bytes().all(is_id_byte)
 }

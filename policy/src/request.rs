@@ -4,6 +4,11 @@
 //! Everything is owned, unresolved text beside resolved text, because a rule that forbids
 //! and a rule that permits trust different parts of it.
 
+use std::sync::Arc;
+
+use crate::digest::Digest;
+use crate::source::Layer;
+
 /// One exec: the file, what will be loaded with it, and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExecRequest {
@@ -15,8 +20,53 @@ pub struct ExecRequest {
     /// The argument vector as the caller passed it. The first element identifies nothing
     /// and is never compared.
     pub argv: Vec<Vec<u8>>,
-    /// Working directory, if it has a path. No key of this version looks at it.
+    /// Working directory, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
+    /// Where the exec comes from.
+    pub lineage: Lineage,
+}
+
+impl ExecRequest {
+    /// A call of `program` without anything that only a live session knows.
+    #[must_use]
+    pub fn new(program: ProgramFile, argv: Vec<Vec<u8>>) -> Self {
+        Self {
+            program,
+            interpreters: Vec::new(),
+            argv,
+            cwd: None,
+            lineage: Lineage::default(),
+        }
+    }
+}
+
+/// The exec history that led to a call, nearest first: the execs of the calling process,
+/// then those of its parent, upward.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Lineage {
+    /// Each exec that made one of the calling process's ancestors, or the process itself,
+    /// what it is. Images that a later exec replaced are among them.
+    pub ancestors: Vec<Arc<Ancestor>>,
+    /// Whether a link of the chain is gone, so that there may be ancestors nobody knows of.
+    pub is_broken: bool,
+}
+
+/// One exec of the history.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ancestor {
+    /// The files that were loaded: the program, and its `#!` interpreters.
+    pub files: Vec<ProgramFile>,
+    /// The rule that allowed it, if a rule did; its `children` may run too.
+    pub allowed_by: Option<RuleKey>,
+}
+
+/// What a rule is called across reloads of its policy.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct RuleKey {
+    /// The layer in which the id is unique.
+    pub layer: Layer,
+    /// The rule's id.
+    pub id: String,
 }
 
 /// One `#!` level.
@@ -46,6 +96,13 @@ pub struct ProgramFile {
     pub resolved: Option<Vec<u8>>,
     /// Where the file lies, and so what its names prove.
     pub origin: Origin,
+    /// Whether the session cannot have put the file there or changed it: it may write
+    /// neither the file nor a directory above it, or it has not done so since it began.
+    pub is_settled: bool,
+    /// Digest of the file. Needed only where
+    /// [`Ruleset::wants_digests`](crate::Ruleset::wants_digests) says so; without it a rule
+    /// with `sha256` is in doubt.
+    pub sha256: Option<Digest>,
 }
 
 /// What the names of a file prove.
@@ -62,7 +119,8 @@ pub enum Origin {
 }
 
 impl ProgramFile {
-    /// A file of the session that was reached by its own path.
+    /// A file of the session that was reached by its own path and that the session cannot
+    /// change.
     #[must_use]
     pub fn at(path: impl Into<Vec<u8>>) -> Self {
         let path = path.into();
@@ -71,6 +129,8 @@ impl ProgramFile {
             links: Vec::new(),
             resolved: Some(path),
             origin: Origin::Session,
+            is_settled: true,
+            sha256: None,
         }
     }
 }

@@ -3,8 +3,13 @@
 use std::fmt;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
+use crate::command::Command;
 use crate::image::{Image, Reading};
-use crate::selector::Selectors;
+use crate::program::Program;
+use crate::request::RuleKey;
+use crate::selector::{List, Selectors};
 use crate::source::Layer;
 
 /// What a rule does with the calls that it holds for.
@@ -53,8 +58,11 @@ pub struct Rule {
     pub(crate) source: Arc<str>,
     pub(crate) line: usize,
     pub(crate) selectors: Selectors,
+    pub(crate) children: Option<List<Program>>,
+    pub(crate) expires: Option<Timestamp>,
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
+    pub(crate) escalates: bool,
 }
 
 impl Rule {
@@ -62,6 +70,15 @@ impl Rule {
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
+    }
+
+    /// What the rule is called across reloads.
+    #[must_use]
+    pub fn key(&self) -> RuleKey {
+        RuleKey {
+            layer: self.layer,
+            id: self.id.clone(),
+        }
     }
 
     /// What the rule does.
@@ -100,9 +117,67 @@ impl Rule {
         self.instead.as_deref()
     }
 
-    /// Whether the rule holds for one image of a call.
-    pub(crate) fn holds(&self, image: &Image<'_>) -> bool {
-        self.selectors.hold(image, self.action.reading())
+    /// Whether the question goes to a higher supervisor. Only an ask has it.
+    #[must_use]
+    pub fn escalates(&self) -> bool {
+        self.escalates
+    }
+
+    /// Whether programs that the rule does not list run unasked below what it allows.
+    #[must_use]
+    pub fn has_children(&self) -> bool {
+        self.children.is_some()
+    }
+
+    /// The first key that keeps the rule from holding for an image at `now`.
+    pub(crate) fn failing(&self, image: &Image<'_>, now: Timestamp) -> Option<&'static str> {
+        if self.expires.is_some_and(|end| end <= now) {
+            return Some("expires");
+        }
+        self.selectors.failing(image, self.action.reading())
+    }
+
+    /// Whether the rule holds for one image of a call at `now`.
+    pub(crate) fn holds(&self, image: &Image<'_>, now: Timestamp) -> bool {
+        self.failing(image, now).is_none()
+    }
+
+    /// Whether an image may run because it is among the rule's `children`.
+    pub(crate) fn covers_child(&self, image: &Image<'_>) -> bool {
+        let covers = |program: &Program, reading| program.covers(image, reading);
+        let children = self.children.as_ref();
+        children.is_some_and(|children| children.holds(Reading::Strict, covers))
+    }
+
+    /// Whether this allow says at least as much of the call as the ask does, so that its
+    /// author had the ask in view. Both hold for `image`.
+    pub(crate) fn outweighs(&self, ask: &Self, image: &Image<'_>) -> bool {
+        if self.layer <= ask.layer || ask.layer == Layer::Floor {
+            return false;
+        }
+        if self.selectors.argv.is_some() {
+            return true;
+        }
+        let has = |key: &str| self.selectors.keys().any(|own| own == key);
+        let mut others = ask.selectors.keys().filter(|key| !WORDS.contains(key));
+        let commands: Vec<&Command> = self.selectors.commands_of(image, Reading::Strict).collect();
+        let mut asked = ask.selectors.commands_of(image, Reading::Doubtful);
+        others.all(has)
+            && self.words_named(image) >= ask.words_named(image)
+            && asked.all(|asked| {
+                let mut flags = asked.flags.iter();
+                flags.all(|flag| commands.iter().any(|own| own.names(flag)))
+            })
+    }
+
+    /// How many words of the call the rule names.
+    fn words_named(&self, image: &Image<'_>) -> usize {
+        let reading = self.action.reading();
+        let commands = self.selectors.commands_of(image, reading);
+        let of_commands = commands.map(Command::word_count).max().unwrap_or(0);
+        let programs = self.selectors.program.iter().flat_map(|list| &list.wanted);
+        let mut programs = programs.filter(|program| program.covers(image, reading));
+        of_commands.max(programs.any(Program::is_literal).into())
     }
 
     /// File names of which every image that the rule can hold for has at least one, or
@@ -113,6 +188,22 @@ impl Rule {
 
     /// Whether the rule selects files alone, whatever their arguments.
     pub(crate) fn is_of_program(&self) -> bool {
-        matches!(self.selectors, Selectors::Program(_))
+        self.selectors
+            .keys()
+            .all(|key| key == "program" || key == "sha256")
+    }
+
+    /// Whether the rule looks at history, or is looked for in it.
+    pub(crate) fn is_of_lineage(&self) -> bool {
+        self.selectors.via.is_some() || self.children.is_some()
+    }
+
+    /// Whether the rule needs a digest.
+    pub(crate) fn is_of_digest(&self) -> bool {
+        self.selectors.sha256.is_some()
     }
 }
+
+/// The keys that count as words, and not as selectors of their own, when an allow is held
+/// against an ask.
+const WORDS: [&str; 2] = ["program", "command"];

@@ -1,96 +1,128 @@
 //! A loaded policy, and the function that this crate is for.
 
-use std::collections::HashMap;
+use std::time::Duration;
 
-use crate::diagnostic::{Diagnostics, Fault, Place};
+use jiff::Timestamp;
+
+use crate::diagnostic::Diagnostics;
 use crate::image::Image;
-use crate::mode::{Ask, Mode, Security, State};
+use crate::load::{Loaded, load};
+use crate::mode::{Mode, Security, State};
 use crate::places::Places;
-use crate::reader::{Part, read};
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
-use crate::source::{Layer, Source};
+use crate::settings::Modes;
+use crate::source::{Includes, Source};
 use crate::table::RuleTable;
+use crate::trust::Trust;
 use crate::verdict::{Basis, Decision, Verdict};
 
-/// The rules and the mode of a policy without a fault. It never changes.
+/// The rules and the modes of a policy without a fault. It never changes.
 #[derive(Debug, Clone)]
 pub struct Ruleset {
-    denies: RuleTable,
-    asks: RuleTable,
-    allows: RuleTable,
-    mode: Mode,
+    pub(crate) denies: RuleTable,
+    pub(crate) asks: RuleTable,
+    pub(crate) allows: RuleTable,
+    pub(crate) trust: Trust,
+    modes: Modes,
+    has_digests: bool,
+    has_lineage: bool,
 }
 
 impl Ruleset {
-    /// Reads `sources` as one policy.
+    /// Reads `sources`, and what they include, as one policy.
     ///
-    /// Rules of all sources count together. A key of `[mode]` is taken from the highest
-    /// layer that has it, and in a layer from the source named last. Without any, `security`
-    /// is `deny` and `ask` is `on-miss`.
+    /// Rules of all sources count together. A key of `[mode]` is the user's, else the one that
+    /// execward brings; in a layer the source named last counts. What an agent's file or a
+    /// floor says of the mode is held beside it, and the stricter counts.
     ///
     /// # Errors
     ///
     /// Every fault of every source, if there is one at all: of the encoding, the TOML, the
-    /// keys and their values; an id that one layer has twice; rules of the user without a
-    /// `security` that says what they are rules in.
-    pub fn load(sources: &[Source<'_>], places: &Places) -> Result<Self, Diagnostics> {
-        let mut parts: Vec<(Layer, Part)> = sources
-            .iter()
-            .enumerate()
-            .map(|(order, source)| (source.layer, read(source, order, places)))
-            .collect();
-        let mut faults: Vec<Fault> = parts
-            .iter_mut()
-            .flat_map(|(_, part)| std::mem::take(&mut part.faults))
-            .collect();
-        faults.extend(repeated_ids(&parts));
-        let security = setting(&parts, |part| part.security);
-        if security.is_none() && faults.is_empty() {
-            faults.extend(missing_security(&parts));
-        }
-        Diagnostics::check(faults)?;
-        let mode = Mode {
-            security: security.unwrap_or(Security::Deny),
-            ask: setting(&parts, |part| part.ask).unwrap_or(Ask::OnMiss),
-        };
-        let rules = parts.into_iter().flat_map(|(_, part)| part.rules);
-        Ok(Self::new(rules.map(|(rule, _)| rule).collect(), mode))
-    }
-
-    fn new(rules: Vec<Rule>, mode: Mode) -> Self {
+    /// keys and their values; an include that cannot be read; an id that one layer has twice;
+    /// rules of the user without a `security` that says what they are rules in; an example
+    /// that its rule does not bear out.
+    pub fn load(
+        sources: &[Source<'_>],
+        places: &Places,
+        includes: &dyn Includes,
+    ) -> Result<Self, Diagnostics> {
+        let Loaded {
+            rules,
+            modes,
+            trust,
+        } = load(sources, places, includes)?;
+        let has_digests = rules.iter().any(Rule::is_of_digest);
+        let has_lineage = rules.iter().any(Rule::is_of_lineage);
         let of = |action| {
             let rules = rules.iter().filter(|rule| rule.action() == action);
             RuleTable::new(rules.cloned().collect())
         };
-        Self {
+        Ok(Self {
             denies: of(Action::Deny),
             asks: of(Action::Ask),
             allows: of(Action::Allow),
-            mode,
-        }
+            trust,
+            modes,
+            has_digests,
+            has_lineage,
+        })
     }
 
-    /// Judges one exec.
+    /// Judges one exec at the time `now`.
     ///
-    /// A deny that holds decides. Else an ask that holds, an allow that holds, or neither,
-    /// goes through the mode. The function is total and depends on nothing but its
-    /// arguments. It does not allocate unless the given path has empty, `.` or `..`
-    /// components, or a pattern with wildcards is compared.
+    /// A deny that holds decides. Else an ask that holds and that no allow of a higher layer
+    /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
+    /// none of these, goes through the modes. The function is total and depends on nothing but
+    /// its arguments. It does not allocate unless the given path has empty, `.` or `..`
+    /// components, or a path pattern with wildcards is compared.
     ///
     /// [`Decision::Ask`] is the caller's to settle, and so is what it cannot describe: a
     /// call that could not be read whole is no request and is denied without one.
-    pub fn decide(&self, request: &ExecRequest) -> Verdict<'_> {
-        if let Some(rule) = self.denies.first(Image::all(request), |_| true) {
-            return Verdict::new(Decision::Deny, Basis::Rule(rule));
+    pub fn decide(&self, request: &ExecRequest, now: Timestamp) -> Verdict<'_> {
+        let images = || Image::all(request, &self.trust);
+        if let Some(rule) = self
+            .denies
+            .first(images(), |rule, image| rule.holds(image, now))
+        {
+            return Verdict::of_rule(Decision::Deny, rule);
         }
-        if let Some(rule) = self.asks.first(Image::all(request), |_| true) {
-            return self.judge(State::Asked, Some(rule));
+        let asks = |rule: &Rule, image: &Image<'_>| {
+            rule.holds(image, now) && !self.is_lifted(rule, image, now)
+        };
+        if let Some(rule) = self.asks.first(images(), asks) {
+            return self.judge(State::Asked, Some(Basis::Rule(rule)));
         }
-        match self.allowed_by(request) {
-            Some(rule) => self.judge(State::Allowed, Some(rule)),
+        if let Some(rule) = self.allowed_by(request, now) {
+            return self.judge(State::Allowed, Some(Basis::Rule(rule)));
+        }
+        match self.child_of(request) {
+            Some(rule) => self.judge(State::Allowed, Some(Basis::Children(rule))),
             None => self.judge(State::Unmatched, None),
         }
+    }
+
+    /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
+    /// files were there. Taking them is dear, and few policies ask for any.
+    #[must_use]
+    pub fn wants_digests(&self, request: &ExecRequest, now: Timestamp) -> bool {
+        let waits = |rule: &Rule, image: &Image<'_>| {
+            rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
+        };
+        let mut tables = [&self.denies, &self.asks, &self.allows].into_iter();
+        self.has_digests
+            && tables.any(|table| {
+                let images = Image::all(request, &self.trust);
+                table
+                    .first(images.filter(|image| image.digest().is_none()), waits)
+                    .is_some()
+            })
+    }
+
+    /// Whether any rule looks at the history of a call.
+    #[must_use]
+    pub fn wants_lineage(&self) -> bool {
+        self.has_lineage
     }
 
     /// The rules: denies, asks, allows; of each, the highest layer first, then by id.
@@ -101,20 +133,27 @@ impl Ruleset {
             .chain(self.allows.rules())
     }
 
-    /// The mode in force.
+    /// The mode in force, without what stands beside it.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.mode
+        self.modes.base
+    }
+
+    /// How long a question waits for its answer.
+    #[must_use]
+    pub fn ask_timeout(&self) -> Duration {
+        self.modes.ask_timeout
     }
 
     /// The rule that allows the program, provided that its interpreters are allowed too.
-    fn allowed_by(&self, request: &ExecRequest) -> Option<&Rule> {
-        let program = std::iter::once(Image::of_program(request));
-        let rule = self.allows.first(program, |_| true)?;
-        let interpreters = Image::of_interpreters(request);
+    fn allowed_by(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
+        let program = std::iter::once(Image::of_program(request, &self.trust));
+        let rule = self
+            .allows
+            .first(program, |rule, image| rule.holds(image, now))?;
+        let mut interpreters = Image::of_interpreters(request, &self.trust);
         interpreters
-            .into_iter()
-            .all(|image| self.allows_interpreter(image))
+            .all(|image| self.allows_interpreter(image, now))
             .then_some(rule)
     }
 
@@ -122,61 +161,75 @@ impl Ruleset {
     ///
     /// One in a trusted directory may. Any other needs a rule that allows that file with
     /// any arguments: what it is given is the work of the script, not of the caller.
-    fn allows_interpreter(&self, image: Image<'_>) -> bool {
+    fn allows_interpreter(&self, image: Image<'_>, now: Timestamp) -> bool {
+        let is_of_it =
+            |rule: &Rule, image: &Image<'_>| rule.is_of_program() && rule.holds(image, now);
         image.is_trusted()
             || self
                 .allows
-                .first(std::iter::once(image), Rule::is_of_program)
+                .first(std::iter::once(image), is_of_it)
                 .is_some()
     }
 
-    /// Puts what the rules say through the mode.
-    fn judge<'r>(&self, state: State, rule: Option<&'r Rule>) -> Verdict<'r> {
-        let Mode { security, ask } = self.mode;
-        let decision = self.mode.decide(state);
+    /// Whether an allow of a higher layer has the question in view and answers it.
+    fn is_lifted(&self, ask: &Rule, image: &Image<'_>, now: Timestamp) -> bool {
+        let answers = |allow: &Rule, image: &Image<'_>| {
+            allow.holds(image, now) && allow.outweighs(ask, image)
+        };
+        self.allows
+            .first(std::iter::once(image.clone()), answers)
+            .is_some()
+    }
+
+    /// The rule of an ancestor whose `children` the program and its interpreters are.
+    fn child_of(&self, request: &ExecRequest) -> Option<&Rule> {
+        if request.lineage.is_broken {
+            return None;
+        }
+        let keys = request
+            .lineage
+            .ancestors
+            .iter()
+            .filter_map(|ancestor| ancestor.allowed_by.as_ref());
+        let rules = keys.filter_map(|key| self.allows.get(key));
+        let covers = |rule: &&Rule| {
+            rule.covers_child(&Image::of_program(request, &self.trust))
+                && Image::of_interpreters(request, &self.trust)
+                    .all(|image| image.is_trusted() || rule.covers_child(&image))
+        };
+        rules.filter(|rule| rule.has_children()).find(covers)
+    }
+
+    /// Puts what the rules say through the modes.
+    fn judge<'r>(&self, state: State, basis: Option<Basis<'r>>) -> Verdict<'r> {
+        let strictest = |decide: fn(Mode, State) -> Decision| {
+            self.modes
+                .all()
+                .map(|mode| (decide(mode, state), mode))
+                .reduce(|strictest, other| {
+                    if other.0 > strictest.0 {
+                        other
+                    } else {
+                        strictest
+                    }
+                })
+        };
+        let (decision, mode) = strictest(Mode::decide).unwrap_or((Decision::Deny, self.modes.base));
+        let unanswered =
+            strictest(Mode::unanswered).map_or(Decision::Deny, |(decision, _)| decision);
         let is_led_to = match state {
-            State::Asked => security != Security::Deny,
+            State::Asked => mode.security != Security::Deny,
             State::Allowed => decision == Decision::Allow,
             State::Unmatched => false,
         };
-        let basis = rule
-            .filter(|_| is_led_to)
-            .map_or(Basis::Default { security, ask }, Basis::Rule);
-        Verdict::new(decision, basis)
+        let (security, ask) = (mode.security, mode.ask);
+        let default = Basis::Default { security, ask };
+        Verdict::new(
+            decision,
+            basis.filter(|_| is_led_to).unwrap_or(default),
+            unanswered,
+        )
     }
-}
-
-/// The value that `key` has in force: of the highest layer, and there of the last source.
-fn setting<T>(parts: &[(Layer, Part)], key: impl Fn(&Part) -> Option<T>) -> Option<T> {
-    let values = parts
-        .iter()
-        .filter_map(|(layer, part)| Some((*layer, key(part)?)));
-    values
-        .max_by_key(|(layer, _)| *layer)
-        .map(|(_, value)| value)
-}
-
-/// A fault for each id that its layer has already.
-fn repeated_ids(parts: &[(Layer, Part)]) -> Vec<Fault> {
-    let mut first_uses: HashMap<(Layer, &str), &Place> = HashMap::new();
-    let mut faults = Vec::new();
-    for (rule, place) in parts.iter().flat_map(|(_, part)| &part.rules) {
-        let first = *first_uses.entry((rule.layer(), rule.id())).or_insert(place);
-        if !std::ptr::eq(first, place) {
-            let message = format!("the id `{}` is used twice", rule.id().escape_debug());
-            faults
-                .push(Fault::new(place.clone(), message).related(first.clone(), "first used here"));
-        }
-    }
-    faults
-}
-
-/// A fault if the user has rules, and nothing says what is done with the rest.
-fn missing_security(parts: &[(Layer, Part)]) -> Option<Fault> {
-    let of_user = parts.iter().filter(|(layer, _)| *layer == Layer::User);
-    let (_, place) = of_user.flat_map(|(_, part)| &part.rules).next()?;
-    let help = "write `[mode]` with `security = \"allowlist\"`, or \"full\" or \"deny\"".to_owned();
-    Some(Fault::new(place.clone(), "a policy with rules says its `security`").help(help))
 }
 
 #[cfg(test)]

@@ -1,8 +1,11 @@
 //! What a rule looks at: its keys that select, each a list with exceptions.
 
 use crate::command::Command;
+use crate::digest::Digest;
+use crate::exact::ExactArgv;
+use crate::flag::{self, Flag};
 use crate::image::{Image, Reading};
-use crate::pattern::file_name;
+use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
@@ -15,75 +18,217 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
-    fn holds(&self, reading: Reading, covers: impl Fn(&T, Reading) -> bool) -> bool {
+    pub(crate) fn holds(&self, reading: Reading, covers: impl Fn(&T, Reading) -> bool) -> bool {
         let is_wanted =
             self.wanted.is_empty() || self.wanted.iter().any(|entry| covers(entry, reading));
+        is_wanted && !self.is_excepted(reading, covers)
+    }
+
+    fn is_excepted(&self, reading: Reading, covers: impl Fn(&T, Reading) -> bool) -> bool {
         let opposite = reading.of_exceptions();
-        is_wanted && !self.exceptions.iter().any(|entry| covers(entry, opposite))
+        self.exceptions.iter().any(|entry| covers(entry, opposite))
     }
 }
 
-/// The selecting keys of one rule. A rule without any cannot be written down.
-#[derive(Debug, Clone)]
-pub(crate) enum Selectors {
-    /// `program` alone: the file, with any arguments.
-    Program(List<Program>),
-    /// `command` alone: the file and its leading words.
-    Command(List<Command>),
-    /// Both: `program` says which file, the first word of `command` only what it is called.
-    Both(List<Program>, List<Command>),
+/// The selecting keys of one rule; at least one is there.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Selectors {
+    /// The file, with any arguments unless another key says more.
+    pub(crate) program: Option<List<Program>>,
+    /// The file and its leading words; beside `program`, its first word is only a name.
+    pub(crate) command: Option<List<Command>>,
+    /// The whole vector.
+    pub(crate) argv: Option<ExactArgv>,
+    /// An allow: every flag. A deny or an ask: some flag.
+    pub(crate) flags: Option<List<Flag>>,
+    /// The working directory.
+    pub(crate) cwd: Option<List<PathPattern>>,
+    /// Some ancestor.
+    pub(crate) via: Option<Vec<Program>>,
+    /// The program's file.
+    pub(crate) sha256: Option<Vec<Digest>>,
 }
 
 impl Selectors {
-    /// Whether every key holds for one image.
-    pub(crate) fn hold(&self, image: &Image<'_>, reading: Reading) -> bool {
-        match self {
-            Self::Program(programs) => program_holds(programs, image, reading),
-            Self::Command(commands) => commands.holds(reading, |command, reading| {
-                command.program.covers(image, reading) && command.words_hold(image, reading)
-            }),
-            Self::Both(programs, commands) => {
-                program_holds(programs, image, reading)
-                    && commands.holds(reading, |command, reading| {
-                        is_bound(programs, command, image, reading)
-                            && command.words_hold(image, reading)
-                    })
-            }
+    /// The first key that does not hold for an image; `None` if all hold.
+    pub(crate) fn failing(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
+        if !self.program_holds(image, reading) {
+            return Some("program");
         }
+        if !self.command_holds(image, reading, |_| true) {
+            return Some("command");
+        }
+        if self
+            .argv
+            .as_ref()
+            .is_some_and(|argv| !self.argv_holds(argv, image, reading))
+        {
+            return Some("argv");
+        }
+        if !self.flags_hold(image, reading) {
+            return Some("flags");
+        }
+        if !self.cwd_holds(image, reading) {
+            return Some("cwd");
+        }
+        if !self.via_holds(image, reading) {
+            return Some("via");
+        }
+        (!self.sha256_holds(image, reading)).then_some("sha256")
+    }
+
+    /// Which keys are there, by name.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &'static str> {
+        [
+            ("program", self.program.is_some()),
+            ("command", self.command.is_some()),
+            ("argv", self.argv.is_some()),
+            ("flags", self.flags.is_some()),
+            ("cwd", self.cwd.is_some()),
+            ("via", self.via.is_some()),
+            ("sha256", self.sha256.is_some()),
+        ]
+        .into_iter()
+        .filter_map(|(key, is_there)| is_there.then_some(key))
+    }
+
+    /// The entries of `command` that hold for an image.
+    pub(crate) fn commands_of<'s>(
+        &'s self,
+        image: &'s Image<'_>,
+        reading: Reading,
+    ) -> impl Iterator<Item = &'s Command> {
+        let wanted = self.command.iter().flat_map(|commands| &commands.wanted);
+        wanted.filter(move |command| self.command_covers(command, image, reading))
     }
 
     /// File names of which every image that can hold has at least one, or `None` if the keys
     /// do not come down to names.
     pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
-        let names: Option<Vec<_>> = match self {
-            Self::Program(programs) | Self::Both(programs, _) => {
-                programs.wanted.iter().map(Program::file_name).collect()
-            }
-            Self::Command(commands) => commands
+        if let Some(programs) = &self.program {
+            return names(programs.wanted.iter());
+        }
+        if let Some(argv) = &self.argv {
+            return names([&argv.program].into_iter());
+        }
+        let commands = self.command.as_ref()?;
+        names(commands.wanted.iter().map(|command| &command.program))
+    }
+
+    fn program_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        self.program.as_ref().is_none_or(|programs| {
+            programs.holds(reading, |program, reading| {
+                program.covers(image, reading)
+                    || (reading == Reading::Doubtful
+                        && image.guises().any(|guise| program.may_be(&guise)))
+            })
+        })
+    }
+
+    /// Whether some entry of `command` holds that also `is_meant`.
+    fn command_holds(
+        &self,
+        image: &Image<'_>,
+        reading: Reading,
+        is_meant: impl Fn(&Command) -> bool,
+    ) -> bool {
+        let Some(commands) = &self.command else {
+            return true;
+        };
+        let covers = |command: &Command, reading| self.command_covers(command, image, reading);
+        let is_wanted = commands.wanted.is_empty()
+            || commands
                 .wanted
                 .iter()
-                .map(|command| command.program.file_name())
-                .collect(),
+                .any(|command| covers(command, reading) && is_meant(command));
+        is_wanted && !commands.is_excepted(reading, covers)
+    }
+
+    fn command_covers(&self, command: &Command, image: &Image<'_>, reading: Reading) -> bool {
+        let is_program = match &self.program {
+            Some(programs) => is_bound(programs, &command.program, image, reading),
+            None => command.program.covers(image, reading),
         };
-        names.filter(|names| !names.is_empty())
+        (is_program && command.words_hold(image, reading))
+            || (reading == Reading::Doubtful && image.guises().any(|guise| command.may_be(&guise)))
+    }
+
+    fn argv_holds(&self, argv: &ExactArgv, image: &Image<'_>, reading: Reading) -> bool {
+        let is_program = match &self.program {
+            Some(programs) => is_bound(programs, &argv.program, image, reading),
+            None => argv.program.covers(image, reading),
+        };
+        is_program && argv.is_rest(image.arguments())
+    }
+
+    fn flags_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(flags) = &self.flags else {
+            return true;
+        };
+        match reading {
+            Reading::Doubtful => flag::may_be_on(flags, image.arguments()),
+            Reading::Strict if self.command.is_none() => {
+                flag::are_all_on(flags, &[], image.arguments())
+            }
+            Reading::Strict => self.command_holds(image, reading, |command| {
+                flag::are_all_on(flags, &command.flags, image.arguments())
+            }),
+        }
+    }
+
+    fn cwd_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(cwds) = &self.cwd else {
+            return true;
+        };
+        match &image.request.cwd {
+            Some(cwd) => cwds.holds(reading, |pattern, _| pattern.matches(cwd)),
+            None => reading == Reading::Doubtful,
+        }
+    }
+
+    fn via_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(programs) = &self.via else {
+            return true;
+        };
+        let is_one = |ancestor: Image<'_>| {
+            let mut programs = programs.iter();
+            programs.any(|program| program.covers(&ancestor, reading))
+        };
+        match (image.request.lineage.is_broken, reading) {
+            (true, Reading::Doubtful) => true,
+            (true, Reading::Strict) => false,
+            (false, _) => image.of_ancestors().any(is_one),
+        }
+    }
+
+    fn sha256_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(digests) = &self.sha256 else {
+            return true;
+        };
+        match image.digest() {
+            Some(digest) => digests.contains(digest),
+            None => reading == Reading::Doubtful,
+        }
     }
 }
 
-fn program_holds(programs: &List<Program>, image: &Image<'_>, reading: Reading) -> bool {
-    programs.holds(reading, |program, reading| program.covers(image, reading))
+fn names<'s>(programs: impl Iterator<Item = &'s Program>) -> Option<Vec<&'s [u8]>> {
+    let names: Option<Vec<_>> = programs.map(Program::file_name).collect();
+    names.filter(|names| !names.is_empty())
 }
 
-/// Whether the first word of `command` is what an image selected by `programs` is called.
+/// Whether `called`, the first word of a command, is what an image selected by `programs` is
+/// called.
 ///
 /// Strictly it must be the name by which `programs` covers the image; in doubt any name of
 /// the image will do.
 fn is_bound(
     programs: &List<Program>,
-    command: &Command,
+    called: &Program,
     image: &Image<'_>,
     reading: Reading,
 ) -> bool {
-    let Some(name) = command.program.file_name() else {
+    let Some(name) = called.file_name() else {
         return false;
     };
     match reading {
@@ -91,9 +236,7 @@ fn is_bound(
             .wanted
             .iter()
             .any(|program| program.covers_as(name, image, reading)),
-        Reading::Strict | Reading::Doubtful => {
-            let mut names = image.names(reading);
-            names.any(|path| file_name(path) == name)
-        }
+        Reading::Strict => image.names(reading).any(|path| file_name(path) == name),
+        Reading::Doubtful => image.is_called(name, reading),
     }
 }

@@ -9,14 +9,41 @@ pub struct Source<'a> {
     pub name: &'a str,
     /// The content: TOML in UTF-8, at most 8 MiB.
     pub text: &'a [u8],
-    /// On whose behalf its rules speak.
+    /// On whose behalf its rules speak, unless the file has a `layer` of its own. Only a
+    /// source of [`Layer::User`] may have one.
     pub layer: Layer,
 }
 
+/// Reads the files that a policy includes. This crate opens none itself.
+pub trait Includes {
+    /// Reads the file that `includer`, by the name of its source, calls `path`.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be read, in words for the author of the policy.
+    fn read(&self, includer: &str, path: &str) -> Result<Included, String>;
+}
+
+/// A file that a policy includes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Included {
+    /// What diagnostics and rules call the file. Two files of one name are one file.
+    pub name: String,
+    /// Its content.
+    pub text: Vec<u8>,
+}
+
+/// No file can be included: for policies that are whole in themselves.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NoIncludes;
+
+impl Includes for NoIncludes {
+    fn read(&self, _includer: &str, _path: &str) -> Result<Included, String> {
+        Err("no file can be included here".to_owned())
+    }
+}
+
 /// On whose behalf a rule speaks. Ordered from the lowest.
-///
-/// This version loads sources of [`Layer::Builtin`] and [`Layer::User`]. A source of
-/// another layer is a fault, since what those layers may not do is not checked yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Layer {
     /// What execward brings: its presets.
@@ -38,14 +65,6 @@ impl Layer {
             Self::Agent => "agent",
             Self::User => "user",
             Self::Floor => "floor",
-        }
-    }
-
-    /// Whether this version loads sources of the layer.
-    pub(crate) fn is_supported(self) -> bool {
-        match self {
-            Self::Builtin | Self::User => true,
-            Self::Agent | Self::Floor => false,
         }
     }
 }

@@ -4,13 +4,16 @@ use std::collections::HashMap;
 
 use crate::image::{Image, Reading};
 use crate::pattern::file_name;
+use crate::request::RuleKey;
 use crate::rule::Rule;
+use crate::version::unversioned;
 
 /// Rules of one action, the one to name first in front.
 #[derive(Debug, Clone)]
 pub(crate) struct RuleTable {
     rules: Vec<Rule>,
-    /// For a file name, the positions of the rules that need an image of that name, rising.
+    /// For a file name without its version, the positions of the rules that need an image of
+    /// such a name, rising.
     by_name: HashMap<Vec<u8>, Vec<usize>>,
     /// The positions of the rules that come down to no name, rising.
     others: Vec<usize>,
@@ -28,7 +31,7 @@ impl RuleTable {
                 continue;
             };
             for name in names {
-                let positions = by_name.entry(name.to_vec()).or_default();
+                let positions = by_name.entry(unversioned(name).to_vec()).or_default();
                 if positions.last() != Some(&position) {
                     positions.push(position);
                 }
@@ -41,11 +44,11 @@ impl RuleTable {
         }
     }
 
-    /// The first rule that holds for one of `images` and that `is_meant`.
+    /// The first rule that may hold for one of `images` and that `is_meant` for it.
     pub(crate) fn first<'r>(
         &self,
         images: impl Iterator<Item = Image<'r>>,
-        is_meant: impl Fn(&Rule) -> bool,
+        is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
     ) -> Option<&Rule> {
         let position = images
             .filter_map(|image| self.first_for(&image, &is_meant))
@@ -53,19 +56,35 @@ impl RuleTable {
         self.rules.get(position)
     }
 
-    fn first_for(&self, image: &Image<'_>, is_meant: impl Fn(&Rule) -> bool) -> Option<usize> {
+    fn first_for<'r>(
+        &self,
+        image: &Image<'r>,
+        is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
+    ) -> Option<usize> {
         let holds = |position: &usize| {
-            self.rules
-                .get(*position)
-                .is_some_and(|rule| is_meant(rule) && rule.holds(image))
+            let rule = self.rules.get(*position);
+            rule.is_some_and(|rule| is_meant(rule, image))
         };
         // Every name, whatever the action: an index by fewer would miss rules.
         let names = image.names(Reading::Doubtful).map(file_name);
-        let named = names.filter_map(|name| self.by_name.get(name));
+        let guises = image.guises().map(|guise| guise.name);
+        let named = names
+            .chain(guises)
+            .filter_map(|name| self.by_name.get(unversioned(name)));
         named
             .chain(std::iter::once(&self.others))
             .filter_map(|positions| positions.iter().copied().find(holds))
             .min()
+    }
+
+    /// The rule of that layer and id.
+    pub(crate) fn get(&self, key: &RuleKey) -> Option<&Rule> {
+        let wanted = (key.layer, key.id.as_str());
+        let found = self.rules.binary_search_by(|rule| {
+            let layers = wanted.0.cmp(&rule.layer());
+            layers.then_with(|| rule.id().cmp(wanted.1))
+        });
+        found.ok().and_then(|position| self.rules.get(position))
     }
 
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {

@@ -36,6 +36,9 @@ pub enum Basis<'r> {
     /// If several rules would do, this is the one of the highest layer, and in a layer the
     /// one whose id sorts first: the order of rules in a file shows nowhere.
     Rule(&'r Rule),
+    /// No rule holds, but the program is among the `children` of the rule that allowed an
+    /// ancestor.
+    Children(&'r Rule),
     /// The mode: no rule holds, or the mode is stricter than the rule that does.
     Default {
         /// The mode's `security`.
@@ -51,16 +54,32 @@ pub enum Basis<'r> {
 pub struct Verdict<'r> {
     decision: Decision,
     basis: Basis<'r>,
+    unanswered: Decision,
 }
 
 impl<'r> Verdict<'r> {
-    pub(crate) fn new(decision: Decision, basis: Basis<'r>) -> Self {
-        Self { decision, basis }
+    pub(crate) fn new(decision: Decision, basis: Basis<'r>, unanswered: Decision) -> Self {
+        Self {
+            decision,
+            basis,
+            unanswered,
+        }
+    }
+
+    /// What a rule decides by itself.
+    pub(crate) fn of_rule(decision: Decision, rule: &'r Rule) -> Self {
+        Self::new(decision, Basis::Rule(rule), decision)
     }
 
     /// What is to happen with the call.
     pub fn decision(&self) -> Decision {
         self.decision
+    }
+
+    /// What is to happen if the decision is [`Decision::Ask`] and nobody answers: `Allow` where
+    /// `ask_fallback` says so, else `Deny`. The decision itself if it is no question.
+    pub fn unanswered(&self) -> Decision {
+        self.unanswered
     }
 
     /// What the decision rests on.
@@ -73,7 +92,7 @@ impl<'r> Verdict<'r> {
     #[must_use]
     pub fn rule(&self) -> Option<&'r Rule> {
         match self.basis {
-            Basis::Rule(rule) => Some(rule),
+            Basis::Rule(rule) | Basis::Children(rule) => Some(rule),
             Basis::Default { .. } => None,
         }
     }

@@ -1,6 +1,9 @@
 //! The examples of `LANGUAGE.md` are policies that load, and its table of calls is true.
 
-use execward_policy::{Decision, ExecRequest, Layer, Places, ProgramFile, Ruleset, Source};
+use execward_policy::{
+    Decision, ExecRequest, Layer, NoIncludes, Places, ProgramFile, Ruleset, Source,
+};
+use jiff::Timestamp;
 
 const LANGUAGE: &str = include_str!("../LANGUAGE.md");
 
@@ -15,7 +18,8 @@ fn load(text: &str) -> Ruleset {
         text: text.as_bytes(),
         layer: Layer::User,
     };
-    Ruleset::load(&[source], &places).unwrap_or_else(|faults| panic!("{faults}\n{text}"))
+    Ruleset::load(&[source], &places, &NoIncludes)
+        .unwrap_or_else(|faults| panic!("{faults}\n{text}"))
 }
 
 fn examples() -> impl Iterator<Item = &'static str> {
@@ -26,13 +30,9 @@ fn examples() -> impl Iterator<Item = &'static str> {
 }
 
 fn decide(ruleset: &Ruleset, line: &str) -> Decision {
-    let request = ExecRequest {
-        program: ProgramFile::at("/usr/bin/git"),
-        interpreters: Vec::new(),
-        argv: line.split(' ').map(Into::into).collect(),
-        cwd: None,
-    };
-    ruleset.decide(&request).decision()
+    let argv = line.split(' ').map(Into::into).collect();
+    let request = ExecRequest::new(ProgramFile::at("/usr/bin/git"), argv);
+    ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()
 }
 
 #[test]

@@ -4,8 +4,10 @@
 //! calls meet often.
 
 use execward_policy::{
-    Decision, ExecRequest, Interpreter, Layer, Origin, Places, ProgramFile, Ruleset, Source,
+    Decision, ExecRequest, Interpreter, Layer, Lineage, NoIncludes, Origin, Places, ProgramFile,
+    Ruleset, Source,
 };
+use jiff::Timestamp;
 use proptest::prelude::*;
 
 const SECURITY: [&str; 3] = ["deny", "allowlist", "full"];
@@ -29,11 +31,14 @@ fn load(security: &str, ask: &str, rules: &[DraftRule]) -> Ruleset {
         text: text.as_bytes(),
         layer: Layer::User,
     };
-    Ruleset::load(&[source], &places).unwrap_or_else(|faults| panic!("{faults}\n{text}"))
+    Ruleset::load(&[source], &places, &NoIncludes)
+        .unwrap_or_else(|faults| panic!("{faults}\n{text}"))
 }
 
 fn decide(security: &str, ask: &str, rules: &[DraftRule], request: &ExecRequest) -> Decision {
-    load(security, ask, rules).decide(request).decision()
+    load(security, ask, rules)
+        .decide(request, Timestamp::UNIX_EPOCH)
+        .decision()
 }
 
 fn keys() -> impl Strategy<Value = String> {
@@ -93,12 +98,15 @@ fn file() -> impl Strategy<Value = ProgramFile> {
         prop::collection::vec(path.clone(), 0..2),
         prop::option::of(path),
         origin,
+        any::<bool>(),
     )
-        .prop_map(|(given, links, resolved, origin)| ProgramFile {
+        .prop_map(|(given, links, resolved, origin, is_settled)| ProgramFile {
             given: given.into(),
             links: links.into_iter().map(Into::into).collect(),
             resolved: resolved.map(Into::into),
             origin,
+            is_settled,
+            sha256: None,
         })
 }
 
@@ -119,6 +127,7 @@ fn request() -> impl Strategy<Value = ExecRequest> {
             interpreters,
             argv: argv.into_iter().map(Into::into).collect(),
             cwd: None,
+            lineage: Lineage::default(),
         })
 }
 
@@ -198,7 +207,7 @@ proptest! {
     fn loading_never_panics(text in prop::collection::vec(any::<u8>(), 0..200)) {
         let places = Places { home: "/h".into(), workspace: "/w".into(), tmp: "/tmp".into() };
         let source = Source { name: "p", text: &text, layer: Layer::User };
-        if let Err(faults) = Ruleset::load(&[source], &places) {
+        if let Err(faults) = Ruleset::load(&[source], &places, &NoIncludes) {
             prop_assert!(!faults.render(execward_policy::Style::Plain).is_empty());
         }
     }
@@ -214,7 +223,7 @@ proptest! {
         text.insert_str(at, &byte);
         let places = Places { home: "/h".into(), workspace: "/w".into(), tmp: "/tmp".into() };
         let source = Source { name: "p", text: text.as_bytes(), layer: Layer::User };
-        if let Err(faults) = Ruleset::load(&[source], &places) {
+        if let Err(faults) = Ruleset::load(&[source], &places, &NoIncludes) {
             prop_assert!(!faults.render(execward_policy::Style::Plain).is_empty());
         }
     }

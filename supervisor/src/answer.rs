@@ -112,4 +112,19 @@ impl Gate {
              security module (Yama, AppArmor) forbids it"
         )
     }
+
+    /// Refuses an exec whose task cannot be traced: what it would load could not be checked.
+    pub(crate) fn refuse_untraceable(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        errno: Errno,
+    ) {
+        if !notification.is_pending() {
+            return notification.abandon();
+        }
+        let detail = self.why_not_seized(&subject, errno);
+        let judgement = Judgement::refusal(Reason::Unverifiable, detail);
+        self.refuse_exec(notification, subject, &judgement);
+    }
 }

@@ -10,7 +10,10 @@
 //! ```
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use execward_policy::Ancestor;
 
 use crate::audit::ExecId;
 use crate::exec::{ExecArgs, ExecAttempt, Expectation, Image};
@@ -30,6 +33,8 @@ pub(crate) struct InFlight {
     pub(crate) attempt: ExecAttempt,
     pub(crate) args: ExecArgs,
     pub(crate) expectation: Expectation,
+    /// What the process will be to its descendants, and its parent; none for a missing target.
+    pub(crate) history: Option<(Arc<Ancestor>, Tid)>,
     /// Held so that no other file gets its inode numbers; none for a missing target.
     pub(crate) image: Option<Image>,
 }
@@ -160,6 +165,7 @@ mod tests {
                 envp: vec![],
             },
             expectation: Expectation::new(None, &[], &[], vec![], false),
+            history: None,
             image: None,
         }
     }

@@ -23,6 +23,20 @@ pub(crate) enum Command {
     Audit(AuditCommand),
 }
 
+/// Which policy.
+#[derive(Debug, Args)]
+pub(crate) struct PolicyArgs {
+    /// Policy file; repeat to join several [default: the user's own, else the preset `dev`]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Vec<PathBuf>,
+    /// A policy that execward brings, below the files; repeat to join several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Vec<String>,
+    /// What ${workspace} means in the policy [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+}
+
 /// `run`'s own arguments. The gate, a process of its own, reads the same.
 #[derive(Debug, Args)]
 #[expect(
@@ -30,12 +44,8 @@ pub(crate) enum Command {
     reason = "each is a switch of the command line"
 )]
 pub(crate) struct RunArgs {
-    /// Policy file; repeat to join several [default: the user's own, else the built-in `dev`]
-    #[arg(long, value_name = "FILE")]
-    pub(crate) policy: Vec<PathBuf>,
-    /// What ${workspace} means in the policy [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
     /// What the session is called [default: made from the time]
     #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) session: Option<String>,
@@ -117,7 +127,7 @@ mod tests {
             panic!("not run")
         };
         assert_eq!(run.cmd, ["sh", "-c", "--policy", "--"]);
-        assert!(run.quiet && run.policy.is_empty());
+        assert!(run.quiet && run.policy.policy.is_empty());
     }
 
     #[test]

@@ -23,12 +23,14 @@ use crate::judge::{Judgement, OperatorGrant};
 use crate::kernel::Kernel;
 use crate::kin;
 use crate::ledger::Ledger;
+use crate::lineage::Lineages;
 use crate::link::Link;
 use crate::pipeline::Subject;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::{Finding, JobId, Readers};
 use crate::refusal::Notices;
 use crate::seccomp::{Listener, Notification, Reply};
+use crate::settled::Settled;
 use crate::tracee::Tid;
 use crate::watch::Watch;
 
@@ -47,6 +49,8 @@ pub(crate) struct Gate {
     pub(crate) kernel: Kernel,
     pub(crate) rules: Rc<Ruleset>,
     pub(crate) operator: Option<OperatorGrant>,
+    pub(crate) settled: Settled,
+    pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
     pub(crate) awaiting: HashMap<JobId, (Notification, Subject)>,
     pub(crate) readers: Readers,

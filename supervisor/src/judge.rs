@@ -1,14 +1,18 @@
 //! From an exec to the policy's answer, and to the words that say it.
 
+use std::sync::Arc;
+
 use execward_policy::{
-    Basis, Decision, ExecRequest, Interpreter, ProgramFile, Ruleset, Security, Verdict,
+    Ancestor, Basis, Decision, ExecRequest, Interpreter, Lineage, ProgramFile, RuleKey, Ruleset,
+    Security, Verdict,
 };
+use jiff::Timestamp;
 
 use crate::audit::{Decided, Reason, RuleNote};
 use crate::exec::{FileFacts, Image, Kind};
 use crate::gate::Gate;
 use crate::pipeline::Subject;
-use crate::tracee::Tid;
+use crate::tracee::{Status, Tid};
 
 /// A verdict with its ground, in words of its own: it outlives the borrow of the ruleset.
 #[derive(Clone, Debug)]
@@ -20,6 +24,8 @@ pub(crate) struct Judgement {
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
     detail: Option<String>,
+    /// The allow whose `children` may run below.
+    allowed_by: Option<RuleKey>,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -36,6 +42,7 @@ impl Judgement {
         let ground = match (decision, verdict.basis()) {
             (Decision::Ask, _) => Reason::NoApprover,
             (_, Basis::Rule(_)) => Reason::Rule,
+            (_, Basis::Children(_)) => Reason::Children,
             (_, Basis::Default { .. }) => Reason::Default,
         };
         Self {
@@ -53,6 +60,10 @@ impl Judgement {
             reason: rule.and_then(|rule| rule.reason()).map(str::to_owned),
             instead: rule.and_then(|rule| rule.instead()).map(str::to_owned),
             detail: None,
+            allowed_by: match verdict.basis() {
+                Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
+                Basis::Children(_) | Basis::Default { .. } => None,
+            },
         }
     }
 
@@ -66,6 +77,7 @@ impl Judgement {
             reason: None,
             instead: None,
             detail: Some(detail),
+            allowed_by: None,
         }
     }
 
@@ -79,6 +91,7 @@ impl Judgement {
             reason: None,
             instead: None,
             detail: None,
+            allowed_by: None,
         }
     }
 
@@ -89,6 +102,18 @@ impl Judgement {
             ground: Reason::Operator,
             ..self
         }
+    }
+
+    /// What the process will be to its descendants.
+    pub(crate) fn ancestor(&self, request: &ExecRequest) -> Arc<Ancestor> {
+        let interpreters = request.interpreters.iter().map(|level| level.file.clone());
+        Arc::new(Ancestor {
+            files: [request.program.clone()]
+                .into_iter()
+                .chain(interpreters)
+                .collect(),
+            allowed_by: self.allowed_by.clone(),
+        })
     }
 
     /// For the record.
@@ -127,10 +152,10 @@ impl Gate {
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;
-        let verdict = rules.decide(request);
+        let verdict = rules.decide(request, Timestamp::now());
         let is_unmatched = match verdict.basis() {
             Basis::Default { security, .. } => security != Security::Deny,
-            Basis::Rule(_) => false,
+            Basis::Rule(_) | Basis::Children(_) => false,
         };
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv
@@ -145,40 +170,58 @@ impl Gate {
 
     /// The policy's answer alone: for what was loaded, and nobody typed.
     pub(crate) fn judge_loaded(&self, request: &ExecRequest) -> Judgement {
-        Judgement::of(self.rules.decide(request))
+        Judgement::of(self.rules.decide(request, Timestamp::now()))
     }
-}
 
-/// What the policy is asked about.
-pub(crate) fn describe(image: &Image, argv: &[Vec<u8>], cwd: &[u8]) -> ExecRequest {
-    let mut arguments = image
-        .target()
-        .map(|file| &file.facts().kind)
-        .into_iter()
-        .chain(image.interpreters().iter().map(|file| &file.facts().kind));
-    let interpreters = image.interpreters().iter().map(|file| Interpreter {
-        file: program(file.facts()),
-        argument: match arguments.next() {
-            Some(Kind::Script { argument, .. }) => argument.clone(),
-            _ => None,
-        },
-    });
-    ExecRequest {
-        interpreters: interpreters.collect(),
-        program: image
+    /// What the policy is asked about.
+    pub(crate) fn describe(
+        &mut self,
+        image: &Image,
+        argv: &[Vec<u8>],
+        cwd: &[u8],
+        lineage: Lineage,
+    ) -> ExecRequest {
+        let mut arguments = image
             .target()
-            .map_or_else(nameless, |file| program(file.facts())),
-        argv: argv.to_vec(),
-        cwd: Some(cwd.to_vec()),
+            .map(|file| &file.facts().kind)
+            .into_iter()
+            .chain(image.interpreters().iter().map(|file| &file.facts().kind));
+        let interpreters = image.interpreters().iter().map(|file| Interpreter {
+            file: self.program(file.facts()),
+            argument: match arguments.next() {
+                Some(Kind::Script { argument, .. }) => argument.clone(),
+                _ => None,
+            },
+        });
+        ExecRequest {
+            interpreters: interpreters.collect(),
+            program: image
+                .target()
+                .map_or_else(nameless, |file| self.program(file.facts())),
+            argv: argv.to_vec(),
+            cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
+            lineage,
+        }
     }
-}
 
-pub(crate) fn program(facts: &FileFacts) -> ProgramFile {
-    ProgramFile {
-        given: facts.given.clone(),
-        links: facts.links.clone(),
-        resolved: facts.resolved.clone(),
-        origin: facts.origin,
+    pub(crate) fn program(&mut self, facts: &FileFacts) -> ProgramFile {
+        ProgramFile {
+            given: facts.given.clone(),
+            links: facts.links.clone(),
+            resolved: facts.resolved.clone(),
+            origin: facts.origin,
+            is_settled: self.settled.is_settled(facts),
+            sha256: facts.sha256,
+        }
+    }
+
+    /// The history of a task, if any rule asks for it.
+    pub(crate) fn lineage_of(&self, task: &Status) -> Lineage {
+        if self.rules.wants_lineage() {
+            self.lineages.of(task, self.command.pid, &self.kernel.proc)
+        } else {
+            Lineage::default()
+        }
     }
 }
 
@@ -189,5 +232,7 @@ fn nameless() -> ProgramFile {
         links: Vec::new(),
         resolved: None,
         origin: execward_policy::Origin::Anonymous,
+        is_settled: false,
+        sha256: None,
     }
 }

@@ -9,8 +9,10 @@
 //! before; what is expected is stored before CONTINUE; an exec-stop that nothing expected is
 //! killed; every error refuses or kills; no task is traced but from CONTINUE to its exec-stop.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::attached::InFlight;
@@ -21,13 +23,13 @@ use crate::exec::{
     View,
 };
 use crate::gate::Gate;
-use crate::judge::{Judgement, describe};
+use crate::judge::Judgement;
 use crate::ptrace;
 use crate::readers::Job;
 use crate::seccomp::{Answered, Notification, Reply};
 use crate::tracee::Tid;
 use crate::watch::Activity;
-use execward_policy::Decision;
+use execward_policy::{Ancestor, Decision};
 
 /// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
 #[derive(Debug)]
@@ -39,6 +41,15 @@ pub(crate) struct Subject {
     pub(crate) args: ExecArgs,
     pub(crate) view: View,
     pub(crate) cwd: Vec<u8>,
+    /// Whether the digests of its files were taken, or tried.
+    pub(crate) is_digested: bool,
+}
+
+/// What an exec that goes on is to load.
+struct Loads {
+    expectation: Expectation,
+    history: Option<(Arc<Ancestor>, Tid)>,
+    image: Option<Image>,
 }
 
 /// Why an exec cannot be looked at now.
@@ -153,6 +164,7 @@ impl Gate {
             args,
             view,
             cwd: Vec::new(),
+            is_digested: false,
         })
     }
 
@@ -194,21 +206,25 @@ impl Gate {
                 let errno = Errno::from_raw(errno.raw_os_error());
                 self.miss(notification, subject, errno);
             }
-            Err(LookupError::WouldWait) => {
-                let job = Job {
-                    tid: notification.tid(),
-                    attempt: subject.attempt,
-                    path: subject.args.path.clone(),
-                };
-                let id = self.readers.look_up(job);
-                self.awaiting.insert(id, (notification, subject));
-            }
+            Err(LookupError::WouldWait) => self.hand_to_reader(notification, subject),
             Err(error @ (LookupError::Kernel(_) | LookupError::Leased | LookupError::Unplaced)) => {
                 let detail = format!("cannot look the file up: {error}");
                 let judgement = Judgement::refusal(Reason::Unreadable, detail);
                 self.refuse_exec(notification, subject, &judgement);
             }
         }
+    }
+
+    /// Lets a reader find the file, and its digest if a rule wants it: either may take long.
+    fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
+        let job = Job {
+            tid: notification.tid(),
+            attempt: subject.attempt,
+            path: subject.args.path.clone(),
+            takes_digests: subject.is_digested,
+        };
+        let id = self.readers.look_up(job);
+        self.awaiting.insert(id, (notification, subject));
     }
 
     /// Asks the policy, and does as it says.
@@ -223,7 +239,14 @@ impl Gate {
                 Hindrance::of(&error, &subject.caller),
             );
         }
-        let request = describe(&image, &subject.args.argv, &subject.cwd);
+        let lineage = self.lineage_of(subject.view.status());
+        let request = self.describe(&image, &subject.args.argv, &subject.cwd, lineage);
+        let wants_digests =
+            !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
+        if wants_digests {
+            subject.is_digested = true;
+            return self.hand_to_reader(notification, subject);
+        }
         let judgement = self.judge(&request, &subject);
         match judgement.decision {
             Decision::Allow if image.has_unreadable() && !self.kernel.is_privileged() => {
@@ -234,8 +257,12 @@ impl Gate {
                 self.refuse_exec(notification, subject, &judgement);
             }
             Decision::Allow => {
-                let expectation = expectation(&subject, &image);
-                self.admit(notification, subject, Some(image), expectation, &judgement);
+                let loads = Loads {
+                    expectation: expectation(&subject, &image),
+                    history: Some((judgement.ancestor(&request), subject.view.status().ppid)),
+                    image: Some(image),
+                };
+                self.admit(notification, subject, loads, &judgement);
             }
             Decision::Ask | Decision::Deny => self.refuse_exec(notification, subject, &judgement),
         }
@@ -252,8 +279,12 @@ impl Gate {
         {
             return self.answer_missing(notification, errno);
         }
-        let nothing = Expectation::new(None, &[], &[], Vec::new(), false);
-        self.admit(notification, subject, None, nothing, &Judgement::missing());
+        let nothing = Loads {
+            expectation: Expectation::new(None, &[], &[], Vec::new(), false),
+            history: None,
+            image: None,
+        };
+        self.admit(notification, subject, nothing, &Judgement::missing());
     }
 
     /// An exec of which nothing can load is stopped where it fails, to see with what. Asked for
@@ -271,20 +302,14 @@ impl Gate {
         &mut self,
         notification: Notification,
         subject: Subject,
-        image: Option<Image>,
-        expectation: Expectation,
+        loads: Loads,
         judgement: &Judgement,
     ) {
         let (tid, tgid) = (subject.caller.tid, subject.caller.pid);
         if !self.attached.has(tid)
             && let Err(errno) = ptrace::seize(tid)
         {
-            if !notification.is_pending() {
-                return notification.abandon();
-            }
-            let detail = self.why_not_seized(&subject, errno);
-            let judgement = Judgement::refusal(Reason::Unverifiable, detail);
-            return self.refuse_exec(notification, subject, &judgement);
+            return self.refuse_untraceable(notification, subject, errno);
         }
         let exec_id = self.ledger.next_id();
         let Subject {
@@ -311,8 +336,9 @@ impl Gate {
             task,
             attempt,
             args,
-            expectation,
-            image,
+            expectation: loads.expectation,
+            history: loads.history,
+            image: loads.image,
         };
         self.stop_if_it_must_fail(tid, &exec);
         self.attached.expect(tid, exec, Instant::now());

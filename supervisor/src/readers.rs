@@ -34,6 +34,8 @@ pub(crate) struct Job {
     pub(crate) tid: Tid,
     pub(crate) attempt: ExecAttempt,
     pub(crate) path: Vec<u8>,
+    /// Whether the files that are found are to be read whole for their digests.
+    pub(crate) takes_digests: bool,
 }
 
 /// Which look-up: numbers are never used again.
@@ -277,6 +279,10 @@ impl Bench {
             path: &job.path,
             flags: job.attempt.flags,
         };
-        Image::find(&mut lookup, target, &self.own)
+        let mut image = Image::find(&mut lookup, target, &self.own)?;
+        if job.takes_digests {
+            image.take_digests(&self.proc, &view.status().credentials, &self.own);
+        }
+        Ok(image)
     }
 }

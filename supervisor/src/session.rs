@@ -34,12 +34,14 @@ use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::kin;
 use crate::ledger::Ledger;
+use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::places::Places;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
 use crate::refusal::Notices;
 use crate::seccomp::Listener;
+use crate::settled::Settled;
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
 
@@ -126,7 +128,7 @@ fn start(
     let note = session_note(args);
     crate::diagnostics::start(&places.diagnostics(&note.name))
         .map_err(system("open the diagnostics file in the state directory"))?;
-    let policy = LoadedPolicy::load(args, &places)?;
+    let policy = LoadedPolicy::load(&args.policy, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
     let mut kernel = Kernel::open().map_err(system("look at the system"))?;
     let log = open_log(&log_path, note, &mut kernel)?;
@@ -232,11 +234,14 @@ impl Started {
             .map(|word| word.as_bytes().escape_ascii().to_string());
         let front = Tid::new(getppid().as_raw().cast_unsigned());
         let group = Tid::new(getpgrp().as_raw().cast_unsigned());
+        let settled = Settled::since_now(&parts.kernel.own);
         let gone = handshake::send_go(&shim);
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             operator: Some(OperatorGrant { process: pid, argv }),
+            settled,
+            lineages: Lineages::new(),
             attached: Attached::default(),
             awaiting: Default::default(),
             readers: parts.readers,

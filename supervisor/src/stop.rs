@@ -7,7 +7,7 @@ use crate::attached::{Attachment, InFlight};
 use crate::audit::{Caller, Outcome};
 use crate::exec::{Difference, Image, LoadedError, LoadedImage, Patience, Target, View};
 use crate::gate::Gate;
-use crate::judge::{Judgement, describe, program};
+use crate::judge::Judgement;
 use crate::pipeline::is_script;
 use crate::ptrace::{ExecStop, Stopped};
 use crate::tracee::{TaskDir, Tid};
@@ -49,7 +49,7 @@ impl Gate {
         let outcome = match self.look_at(&stop, &exec, task) {
             Ok((_, _, None)) => Outcome::of("verified"),
             Ok((task, loaded, Some(difference))) => {
-                self.judge_different(&exec, task, &loaded, difference)
+                self.judge_different(&mut exec, task, &loaded, difference)
             }
             Err(error) => Outcome {
                 detail: Some(error.to_string()),
@@ -64,6 +64,9 @@ impl Gate {
             && runs
         {
             self.consume_operator_grant(stop.tgid());
+            if let Some((image, parent)) = exec.history.take() {
+                self.lineages.executed(stop.tgid(), parent, image);
+            }
             if let Err(errno) = stop.detach() {
                 tracing::debug!(%errno, "the verified task was gone");
             }
@@ -95,12 +98,24 @@ impl Gate {
             .as_ref()
             .is_some_and(|image| image.scripts().next().is_some());
         let difference = match difference {
+            None if !self.digests_hold(&task, exec) => Some(Difference::Digest),
             None if has_scripts && !self.scripts_are_unchanged(stop.tgid(), exec) => {
                 Some(Difference::Script)
             }
             other => other,
         };
         Ok((task, loaded, difference))
+    }
+
+    /// Whether the files have the digests that a rule was held against. Read on this thread: they
+    /// are local, and few policies ask for it.
+    fn digests_hold(&self, task: &TaskDir, exec: &InFlight) -> bool {
+        let Some(image) = exec.image.as_ref().filter(|image| image.is_digested()) else {
+            return true;
+        };
+        let proc = &self.kernel.proc;
+        task.status()
+            .is_ok_and(|status| image.has_its_digests(proc, &status.credentials, &self.kernel.own))
     }
 
     /// Whether the script's name still leads to the file that was judged, unchanged. This catches
@@ -138,7 +153,7 @@ impl Gate {
     /// nothing that was granted for other facts counts.
     fn judge_different(
         &mut self,
-        exec: &InFlight,
+        exec: &mut InFlight,
         task: TaskDir,
         loaded: &LoadedImage,
         difference: Difference,
@@ -169,7 +184,7 @@ impl Gate {
 
     fn judge_loaded_image(
         &mut self,
-        exec: &InFlight,
+        exec: &mut InFlight,
         task: TaskDir,
         loaded: &LoadedImage,
         argv: &[Vec<u8>],
@@ -200,12 +215,13 @@ impl Gate {
         let named = named.as_ref().unwrap_or(&exe);
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
-        let mut request = describe(named, &argv, &cwd);
+        let lineage = self.lineage_of(view.status());
+        let mut request = self.describe(named, &argv, &cwd, lineage);
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {
             // Loaded by way of something else than the name: both must be allowed.
-            let file = program(file.facts());
+            let file = self.program(file.facts());
             request.interpreters.push(Interpreter {
                 file,
                 argument: None,
@@ -214,7 +230,9 @@ impl Gate {
         if difference == Difference::Loader {
             request.program.origin = Origin::Foreign;
         }
-        Ok(self.judge_loaded(&request))
+        let judgement = self.judge_loaded(&request);
+        exec.history = Some((judgement.ancestor(&request), view.status().ppid));
+        Ok(judgement)
     }
 
     /// A task stands still, and not because it has loaded an image: its exec has failed.

@@ -1,7 +1,9 @@
 //! What a loaded policy decides.
 
 use super::*;
+use crate::mode::Ask;
 use crate::request::{Interpreter, Origin, ProgramFile};
+use crate::source::{Layer, NoIncludes};
 
 fn load(sources: &[(&str, Layer)]) -> Ruleset {
     let sources: Vec<Source<'_>> = sources
@@ -12,7 +14,8 @@ fn load(sources: &[(&str, Layer)]) -> Ruleset {
             layer: *layer,
         })
         .collect();
-    Ruleset::load(&sources, &Places::of_tests()).unwrap_or_else(|faults| panic!("{faults}"))
+    Ruleset::load(&sources, &Places::of_tests(), &NoIncludes)
+        .unwrap_or_else(|faults| panic!("{faults}"))
 }
 
 /// A user's policy in mode `allowlist`, `on-miss`, of these rules.
@@ -22,12 +25,8 @@ fn policy(rules: &str) -> Ruleset {
 }
 
 fn call(program: ProgramFile, argv: &[&str]) -> ExecRequest {
-    ExecRequest {
-        program,
-        interpreters: Vec::new(),
-        argv: argv.iter().map(|argument| (*argument).into()).collect(),
-        cwd: None,
-    }
+    let argv = argv.iter().map(|argument| (*argument).into()).collect();
+    ExecRequest::new(program, argv)
 }
 
 fn script(path: &str, interpreter: &str, argument: Option<&str>) -> ExecRequest {
@@ -44,7 +43,7 @@ fn script(path: &str, interpreter: &str, argument: Option<&str>) -> ExecRequest 
 fn decide(ruleset: &Ruleset, line: &str) -> Decision {
     let argv: Vec<&str> = line.split(' ').collect();
     let request = call(ProgramFile::at(argv[0]), &argv);
-    ruleset.decide(&request).decision()
+    ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()
 }
 
 #[test]
@@ -95,11 +94,20 @@ fn an_ask_beats_an_allow() {
 fn the_first_argument_identifies_nothing() {
     let ruleset = policy("[[allow]]\nid = 'a'\ncommand = 'git status'");
     let disguised = call(ProgramFile::at("/tmp/evil"), &["/usr/bin/git", "status"]);
-    assert_eq!(ruleset.decide(&disguised).decision(), Decision::Ask);
+    assert_eq!(
+        ruleset.decide(&disguised, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
     let odd = call(ProgramFile::at("/usr/bin/git"), &["evil", "status"]);
-    assert_eq!(ruleset.decide(&odd).decision(), Decision::Allow);
+    assert_eq!(
+        ruleset.decide(&odd, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Allow
+    );
     let none = call(ProgramFile::at("/usr/bin/git"), &[]);
-    assert_eq!(ruleset.decide(&none).decision(), Decision::Ask);
+    assert_eq!(
+        ruleset.decide(&none, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
 }
 
 #[test]
@@ -117,7 +125,11 @@ fn an_allow_by_path_holds_for_every_name_on_the_way() {
     ] {
         let ruleset = policy(&format!("[[allow]]\nid = 'a'\nprogram = '{program}'"));
         let request = call(linked.clone(), &["l"]);
-        assert_eq!(ruleset.decide(&request).decision(), decision, "{program}");
+        assert_eq!(
+            ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+            decision,
+            "{program}"
+        );
     }
 }
 
@@ -129,9 +141,15 @@ fn an_allow_ignores_a_path_through_a_parent_and_a_deny_does_not() {
     };
     let request = call(file, &["x"]);
     let allow = policy("[[allow]]\nid = 'a'\nprogram = '/opt/tools/'");
-    assert_eq!(allow.decide(&request).decision(), Decision::Ask);
+    assert_eq!(
+        allow.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
     let deny = policy("[[deny]]\nid = 'd'\nprogram = '/opt/tools/x'");
-    assert_eq!(deny.decide(&request).decision(), Decision::Deny);
+    assert_eq!(
+        deny.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Deny
+    );
 }
 
 #[test]
@@ -145,12 +163,12 @@ fn a_file_that_proves_nothing_is_never_allowed_and_still_denied() {
         };
         let request = call(file, &["git"]);
         assert_eq!(
-            allow.decide(&request).decision(),
+            allow.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             Decision::Ask,
             "{origin:?}"
         );
         assert_eq!(
-            deny.decide(&request).decision(),
+            deny.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             Decision::Deny,
             "{origin:?}"
         );
@@ -159,7 +177,7 @@ fn a_file_that_proves_nothing_is_never_allowed_and_still_denied() {
 
 #[test]
 fn exceptions_take_away_from_a_permission_in_doubt() {
-    let ruleset = policy("[[allow]]\nid = 'a'\ncommand = ['git', '!git push']");
+    let ruleset = policy("[[allow]]\nid = 'a'\ncommand = ['git *', '!git push']");
     assert_eq!(decide(&ruleset, "/usr/bin/git status"), Decision::Allow);
     assert_eq!(decide(&ruleset, "/usr/bin/git -C x push"), Decision::Ask);
 }
@@ -210,7 +228,10 @@ fn an_allow_binds_the_command_to_the_name_that_program_covers() {
         ..ProgramFile::at("/usr/bin/env")
     };
     let request = call(disguised, &["cargo", "test"]);
-    assert_eq!(ruleset.decide(&request).decision(), Decision::Ask);
+    assert_eq!(
+        ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
 }
 
 #[test]
@@ -225,13 +246,13 @@ fn a_deny_holds_for_an_interpreter() {
         ));
         let request = script("/w/x", "/usr/bin/node", None);
         assert_eq!(
-            ruleset.decide(&request).decision(),
+            ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             Decision::Deny,
             "{rule}"
         );
         let request = script("/w/x", "/usr/bin/perl", None);
         assert_eq!(
-            ruleset.decide(&request).decision(),
+            ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             Decision::Allow,
             "{rule}"
         );
@@ -249,7 +270,7 @@ fn a_deny_holds_for_words_on_the_interpreter_line() {
     ] {
         let request = script("/w/x", "/usr/bin/git", argument);
         assert_eq!(
-            ruleset.decide(&request).decision(),
+            ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             decision,
             "{argument:?}"
         );
@@ -276,7 +297,7 @@ fn an_allowed_script_brings_a_trusted_interpreter_along_and_no_other() {
         let ruleset = policy(&format!("{script_alone}{rules}"));
         let request = script("/w/x", interpreter, None);
         assert_eq!(
-            ruleset.decide(&request).decision(),
+            ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
             decision,
             "{rules} {interpreter}"
         );
@@ -287,7 +308,10 @@ fn an_allowed_script_brings_a_trusted_interpreter_along_and_no_other() {
 fn an_allowed_interpreter_does_not_allow_its_script() {
     let ruleset = policy("[[allow]]\nid = 'a'\nprogram = 'python3'");
     let request = script("/w/x", "/usr/bin/python3", None);
-    assert_eq!(ruleset.decide(&request).decision(), Decision::Ask);
+    assert_eq!(
+        ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
 }
 
 #[test]
@@ -325,7 +349,9 @@ fn the_mode_comes_key_by_key_from_the_highest_layer_and_its_last_source() {
         ruleset.mode(),
         Mode {
             security: Security::Full,
-            ask: Ask::Off
+            ask: Ask::Off,
+            ask_fallback: Security::Deny,
+            approval: None,
         }
     );
 }
@@ -337,11 +363,13 @@ fn without_a_mode_nothing_runs() {
         ruleset.mode(),
         Mode {
             security: Security::Deny,
-            ask: Ask::OnMiss
+            ask: Ask::OnMiss,
+            ask_fallback: Security::Deny,
+            approval: None,
         }
     );
     assert_eq!(
-        Ruleset::load(&[], &Places::of_tests())
+        Ruleset::load(&[], &Places::of_tests(), &NoIncludes)
             .map(|ruleset| ruleset.mode())
             .ok(),
         Some(ruleset.mode())
@@ -365,7 +393,7 @@ fn a_verdict_names_the_rule_that_led_to_it() {
         let id = |name: &str| {
             let request = call(ProgramFile::at(format!("/usr/bin/{name}")), &[]);
             ruleset
-                .decide(&request)
+                .decide(&request, Timestamp::UNIX_EPOCH)
                 .rule()
                 .map(|rule| rule.id().to_owned())
         };
@@ -390,7 +418,7 @@ fn of_several_rules_the_highest_layer_and_then_the_first_id_is_named() {
         ),
     ]);
     let request = call(ProgramFile::at("/usr/bin/x"), &[]);
-    let verdict = ruleset.decide(&request);
+    let verdict = ruleset.decide(&request, Timestamp::UNIX_EPOCH);
     let rule = verdict.rule().unwrap();
     assert_eq!(
         (rule.id(), rule.layer(), rule.source(), rule.line()),

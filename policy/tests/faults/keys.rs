@@ -98,54 +98,71 @@ fn a_key_of_another_section_is_a_fault() {
 
 #[test]
 fn every_key_that_does_not_work_yet_says_so() {
-    for key in [
-        "argv",
-        "flags",
-        "args",
-        "path",
-        "host",
-        "script",
-        "env",
-        "cwd",
-        "via",
-        "tool",
-        "sha256",
-        "ignore_case",
-        "expires",
-        "match",
-        "not_match",
+    for (key, value) in [
+        ("args", "'x'"),
+        ("path", "'/x/'"),
+        ("host", "['x.example', '*.y:443']"),
+        ("script", "'/x'"),
+        ("env", "['A', 'B=*']"),
+        ("tool", "'file_read'"),
+        ("ignore_case", "true"),
     ] {
         let message = format!("`{key}` is not supported by this version yet");
-        assert_fault_in_rule(&format!("{key} = \"x\""), 1, &message);
+        assert_fault_in_rule(&format!("{key} = {value}"), 1, &message);
     }
-    for key in [
-        "layer",
-        "include",
-        "trusted_dirs",
-        "tools",
-        "safe_bins",
-        "charter",
-        "env",
-        "audit",
+    for (key, value) in [
+        ("tools", "{ file_read = { ask = 'off' } }"),
+        ("safe_bins", "{ names = [] }"),
+        ("charter", "{ auto_approve = ['git status'] }"),
+        ("env", "{ untrusted = ['X_*'] }"),
+        ("audit", "{ redact = ['--token'] }"),
     ] {
         let message = format!("`{key}` is not supported by this version yet");
-        assert_fault(&format!("version = 1\n{key} = 1"), 2, 1, &message);
+        assert_fault(&format!("version = 1\n{key} = {value}"), 2, 1, &message);
     }
-    for key in ["ask_fallback", "ask_timeout", "approval", "escalate_to"] {
-        let message = format!("`{key}` is not supported by this version yet");
-        assert_fault(&format!("version = 1\n[mode]\n{key} = 1"), 3, 1, &message);
-    }
-    for (section, key) in [("ask", "escalate"), ("allow", "children")] {
+    let message = "`escalate_to` is not supported by this version yet";
+    assert_fault("version = 1\n[mode]\nescalate_to = '/x'", 3, 1, message);
+    let text = "version = 1\nmode.security = \"full\"\n[[ask]]\nid = \"x\"\nprogram = \"x\"\nescalate = true";
+    assert_fault(
+        text,
+        6,
+        1,
+        "`escalate` is not supported by this version yet",
+    );
+}
+
+#[test]
+fn the_value_of_a_key_that_does_not_work_yet_is_checked_all_the_same() {
+    for (line, column, message) in [
+        ("path = 'x'", 8, "a path pattern is absolute"),
+        (
+            "path = 1",
+            8,
+            "`path` takes a string or a list of strings, not integer",
+        ),
+        ("host = 'a b'", 8, "`a b` is no host"),
+        ("env = '=x'", 7, "`` is no name"),
+        ("args = ''", 8, "the pattern is empty"),
+    ] {
         let text = format!(
-            "version = 1\nmode.security = \"full\"\n[[{section}]]\nid = \"x\"\nprogram = \"x\"\n{key} = 1"
+            "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"\nprogram = \"x\"\n{line}"
         );
-        assert_fault(
-            &text,
-            6,
-            1,
-            &format!("`{key}` is not supported by this version yet"),
-        );
+        let found = crate::faults(&text);
+        assert_eq!(found.len(), 2, "{found:#?}");
+        let wanted = format!("p.toml:6:{column}: {message}");
+        assert!(found.contains(&wanted), "{found:#?}");
     }
+    let found = crate::faults(
+        "version = 1\n[safe_bins.profile.x]\noperands = 1\nflags = { '-n' = 'maybe', 'x' = 'none' }",
+    );
+    assert_eq!(
+        found,
+        [
+            "p.toml:2:2: `safe_bins` is not supported by this version yet",
+            "p.toml:4:18: unknown value `maybe`",
+            "p.toml:4:27: `x` is no flag",
+        ]
+    );
 }
 
 #[test]

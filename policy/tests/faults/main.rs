@@ -1,11 +1,12 @@
 //! Every fault of a policy is found, and found where it is.
 
 mod keys;
+mod layers;
 mod rules;
 mod shown;
 mod text;
 
-use execward_policy::{Diagnostics, Layer, Places, Ruleset, Source};
+use execward_policy::{Diagnostics, Layer, NoIncludes, Places, Ruleset, Source};
 
 fn places() -> Places {
     Places {
@@ -24,7 +25,7 @@ fn load(sources: &[(&str, &[u8], Layer)]) -> Diagnostics {
             layer: *layer,
         })
         .collect();
-    Ruleset::load(&sources, &places()).expect_err("the policy has a fault")
+    Ruleset::load(&sources, &places(), &NoIncludes).expect_err("the policy has a fault")
 }
 
 /// The faults of one user's policy, a line each.
@@ -39,7 +40,8 @@ fn assert_fault_in_rule(line: &str, column: usize, message: &str) {
     let text = format!(
         "version = 1\nmode.security = \"full\"\n[[deny]]\n{line}\nid = \"d\"\nreason = \"r\""
     );
-    let text = if line.starts_with("program") || line.starts_with("command") {
+    let is_alone = ["program", "command", "flags", "cwd", "via", "sha256"];
+    let text = if is_alone.iter().any(|key| line.starts_with(key)) {
         text
     } else {
         text + "\nprogram = \"x\""

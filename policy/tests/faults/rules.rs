@@ -1,6 +1,6 @@
 //! What a rule must say, and how.
 
-use execward_policy::{Layer, Ruleset, Source};
+use execward_policy::{Layer, NoIncludes, Ruleset, Source};
 
 use crate::{assert_fault, assert_fault_in_rule, load, places};
 
@@ -86,15 +86,21 @@ fn patterns_and_commands_are_checked_where_they_stand() {
         "shell syntax in a command: `|`",
     );
     assert_fault_in_rule("command = \" \"", 11, "a command has no words");
+    assert_fault_in_rule("command = \"rm --\"", 11, "`--` is no flag");
+    assert_fault_in_rule("flags = \"force\"", 9, "`force` is no flag");
+    assert_fault_in_rule("flags = [\"--a b\"]", 10, "a flag has no blank in it");
+    assert_fault_in_rule("cwd = \"src\"", 7, "a path pattern is absolute");
+    assert_fault_in_rule("via = \"!x\"", 7, "this key takes no entry with `!`");
+    assert_fault_in_rule("sha256 = \"00\"", 10, "a digest has 64 hexadecimal digits");
     assert_fault_in_rule(
-        "command = \"rm -rf\"",
+        "expires = 2027-01-31",
         11,
-        "`-rf`: flags in a command are not supported by this version yet",
+        "`expires` takes a date and time with an offset, such as `2027-01-31T18:00:00+01:00`",
     );
     assert_fault_in_rule(
-        "command = \"git *\"",
-        11,
-        "`*`: wildcards in a command are not supported by this version yet",
+        "match = [\"x 'y\"]",
+        10,
+        "no command line, or a quote in it is not closed",
     );
 }
 
@@ -104,7 +110,38 @@ fn beside_program_a_command_begins_with_a_bare_name() {
         "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"\nprogram = \"/x\"\ncommand = \"/x y\"",
         6,
         11,
-        "beside `program`, a command begins with a bare name",
+        "beside `program`, the first word is a bare name",
+    );
+}
+
+#[test]
+fn an_allow_names_no_script_as_a_word() {
+    assert_fault(
+        "version = 1\nmode.security = \"full\"\n[[allow]]\nid = \"a\"\ncommand = \"node app.js\"",
+        5,
+        11,
+        "`app.js` is a script, and a word of a command is compared as text",
+    );
+}
+
+#[test]
+fn an_example_that_fails_is_a_fault_where_it_stands() {
+    let rule = |line: &str| {
+        format!(
+            "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"\ncommand = \"git push\"\n{line}"
+        )
+    };
+    assert_fault(
+        &rule("match = [\"git push\", \"git pull\"]"),
+        6,
+        22,
+        "the rule `d` does not hold for this call: `command` fails",
+    );
+    assert_fault(
+        &rule("not_match = [[\"git\", \"-C\", \"a b\", \"push\"]]"),
+        6,
+        14,
+        "the rule `d` holds for this call",
     );
 }
 
@@ -126,7 +163,7 @@ fn a_repeated_id_points_at_both_uses() {
         text,
         layer,
     });
-    assert!(Ruleset::load(&sources, &places()).is_ok());
+    assert!(Ruleset::load(&sources, &places(), &NoIncludes).is_ok());
 }
 
 #[test]

@@ -6,15 +6,14 @@ use crate::load;
 
 #[test]
 fn all_faults_of_all_sources_come_at_once_and_in_order() {
-    let first =
-        b"version = 3\nlayer = \"user\"\n[[deny]]\nprogram = [\"a/b\", \"$x\"]\nids = \"y\"";
+    let first = b"version = 3\nlayer = \"usr\"\n[[deny]]\nprogram = [\"a/b\", \"$x\"]\nids = \"y\"";
     let second = b"[[ask]]\nid = \"?\"";
     let faults = load(&[("1", first, Layer::User), ("2", second, Layer::User)]);
     assert_eq!(
         faults.to_string().lines().collect::<Vec<_>>(),
         [
             "1:1:11: version 3 of the language is not known",
-            "1:2:1: `layer` is not supported by this version yet",
+            "1:2:9: unknown value `usr`",
             "1:3:1: `id` is missing",
             "1:4:12: a path pattern is absolute",
             "1:4:19: a `$` here expands nothing",

@@ -1,6 +1,6 @@
 //! The file as a text: its encoding, its size, its TOML.
 
-use execward_policy::{Layer, Ruleset, Source};
+use execward_policy::{Layer, NoIncludes, Ruleset, Source};
 
 use crate::{faults, load, places};
 
@@ -27,17 +27,7 @@ fn a_source_over_the_limit_is_not_read() {
         text: &text,
         layer: Layer::User,
     };
-    assert!(Ruleset::load(&[source], &places()).is_ok());
-}
-
-#[test]
-fn a_layer_that_is_not_checked_yet_is_refused() {
-    for (layer, name) in [(Layer::Agent, "agent"), (Layer::Floor, "floor")] {
-        let faults = load(&[("p.toml", b"version = 1", layer)]);
-        let message =
-            format!("p.toml:1:1: the layer `{name}` is not supported by this version yet");
-        assert_eq!(faults.to_string(), message);
-    }
+    assert!(Ruleset::load(&[source], &places(), &NoIncludes).is_ok());
 }
 
 #[test]

@@ -157,6 +157,8 @@ pub(crate) enum Reason {
     Rule,
     /// The policy's mode: no rule holds.
     Default,
+    /// The `children` of the rule that allowed an ancestor.
+    Children,
     /// CMD, as the operator typed it.
     Operator,
     /// A question, and nobody to answer it.

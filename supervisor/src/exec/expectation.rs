@@ -39,6 +39,8 @@ pub(crate) enum Difference {
     Loader,
     /// The script that an interpreter is about to read.
     Script,
+    /// The content of a file, where a rule named its digest.
+    Digest,
 }
 
 impl Expectation {
@@ -105,6 +107,7 @@ impl Difference {
             Self::Name => "name",
             Self::Loader => "loader",
             Self::Script => "script",
+            Self::Digest => "digest",
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use execward_policy::Origin;
+use execward_policy::{Digest, Origin};
 use rustix::fs::{OFlags, Statx, StatxFlags, statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
@@ -58,6 +58,8 @@ pub(crate) struct FileFacts {
     pub(crate) resolved: Option<Vec<u8>>,
     pub(crate) origin: Origin,
     pub(crate) kind: Kind,
+    /// What the content was when somebody read it whole.
+    pub(crate) sha256: Option<Digest>,
 }
 
 /// A file that is held, so that its inode number stays its own.
@@ -158,6 +160,7 @@ pub(super) fn examine(
         resolved,
         origin,
         kind,
+        sha256: None,
     };
     Ok(HeldFile { fd, facts })
 }

@@ -110,6 +110,15 @@ impl Image {
         self.files.first()
     }
 
+    /// Every file, the named one first.
+    pub(super) fn files(&self) -> impl Iterator<Item = &HeldFile> {
+        self.files.iter()
+    }
+
+    pub(super) fn files_mut(&mut self) -> impl Iterator<Item = &mut HeldFile> {
+        self.files.iter_mut()
+    }
+
     /// The interpreters, in the order in which the kernel meets them.
     pub(crate) fn interpreters(&self) -> &[HeldFile] {
         self.files.get(1..).unwrap_or_default()

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod capture;
+mod digest;
 mod expectation;
 mod file;
 mod filesystem;

@@ -1,0 +1,200 @@
+use super::*;
+use crate::request::{ExecRequest, ProgramFile};
+use crate::trust::Trust;
+
+/// Whether the words of `command` hold for `call`, strictly and in doubt. The program is taken
+/// as meant.
+fn reads(command: &str, call: &str) -> (bool, bool) {
+    let command = Command::parse(command, &Places::of_tests()).unwrap();
+    let argv: Vec<Vec<u8>> = call.split(' ').map(Into::into).collect();
+    let request = ExecRequest::new(ProgramFile::at("/usr/bin/x"), argv);
+    let trust = Trust::default();
+    let image = Image::of_program(&request, &trust);
+    let holds = |reading| command.words_hold(&image, reading);
+    (holds(Reading::Strict), holds(Reading::Doubtful))
+}
+
+#[test]
+fn words_lead_in_both_readings_when_nothing_stands_between() {
+    for call in ["git push", "git push origin main", "git push --force"] {
+        assert_eq!(reads("git push", call), (true, true), "{call}");
+    }
+}
+
+#[test]
+fn flags_with_and_without_values_may_stand_between_only_in_doubt() {
+    for call in [
+        "git -C sub push",
+        "git --no-pager push",
+        "git -c a=b push",
+        "git -C sub --no-pager -c a=b push",
+        "git -p push",
+        "git -- push",
+        "git - push",
+        "git -C -- push",
+        "git +nightly push",
+        "git -- -x sub push",
+    ] {
+        assert_eq!(reads("git push", call), (false, true), "{call}");
+    }
+    assert_eq!(
+        reads("npm run test", "npm -w pkg run --silent test"),
+        (false, true)
+    );
+}
+
+#[test]
+fn a_word_that_is_not_among_the_leading_operands_does_not_count() {
+    for call in [
+        "git",
+        "git commit -m push",
+        "git commit push",
+        "git sub push",
+        "git -C sub sub push",
+        "git pushx",
+        "git pus",
+        "git -push",
+        "git +sub sub push",
+    ] {
+        assert_eq!(reads("git push", call), (false, false), "{call}");
+    }
+}
+
+#[test]
+fn a_word_may_itself_be_read_as_a_value() {
+    // `-x push` with a value leaves `commit`; without one it leaves `push`.
+    assert_eq!(reads("git push", "git -x push commit"), (false, true));
+    assert_eq!(reads("git commit", "git -x push commit"), (false, true));
+}
+
+#[test]
+fn repeated_words_are_told_apart() {
+    assert_eq!(reads("x a a b", "x a a b"), (true, true));
+    assert_eq!(reads("x a a b", "x a b"), (false, false));
+    assert_eq!(reads("x a a b", "x -v a -v a -v a b"), (false, true));
+}
+
+#[test]
+fn one_word_holds_for_any_arguments() {
+    assert_eq!(reads("ls", "ls"), (true, true));
+    assert_eq!(reads("ls", "ls -l x"), (true, true));
+}
+
+#[test]
+fn an_allow_names_the_whole_command() {
+    for (command, call, is_whole) in [
+        ("git", "git", true),
+        ("git", "git --version", true),
+        ("git", "git status", false),
+        ("git stash", "git stash", true),
+        ("git stash", "git stash -q", true),
+        ("git stash", "git stash drop", false),
+        ("git stash", "git stash -q drop", false),
+        ("npm run", "npm run deploy", false),
+        ("npm run test", "npm run test unit", true),
+        ("git *", "git stash drop", true),
+        ("kubectl get *", "kubectl get pods", true),
+        ("aws * describe-*", "aws ec2 describe-instances", true),
+        ("aws * describe-*", "aws ec2 terminate-instances", false),
+    ] {
+        assert_eq!(reads(command, call).0, is_whole, "{command}: {call}");
+    }
+}
+
+#[test]
+fn a_word_that_begins_with_a_dash_is_a_flag_that_must_be_there() {
+    for (command, call, holds) in [
+        ("rm -rf", "rm -rf x", (true, true)),
+        ("rm -rf", "rm x -rf", (true, true)),
+        ("rm -rf", "rm -r x -f", (false, true)),
+        ("rm -rf", "rm -r x", (false, false)),
+        (
+            "npm ci --ignore-scripts",
+            "npm ci --ignore-scripts",
+            (true, true),
+        ),
+        ("npm ci --ignore-scripts", "npm ci", (false, false)),
+        (
+            "npm ci --ignore-scripts",
+            "npm ci -x --ignore-scripts",
+            (false, true),
+        ),
+        ("python -m pytest", "python -m pytest -q", (true, true)),
+        ("git reset --hard", "git reset HEAD~1 --har", (false, true)),
+    ] {
+        assert_eq!(reads(command, call), holds, "{command}: {call}");
+    }
+}
+
+#[test]
+fn a_script_is_no_word() {
+    let check = |text| {
+        let command = Command::parse(text, &Places::of_tests()).unwrap();
+        command.check_script().is_err()
+    };
+    assert!(check("node app.js"));
+    assert!(check("python3.12 x/run.py"));
+    assert!(!check("node --version"));
+    assert!(!check("cat app.js"));
+    assert!(!check("python3 -m pytest"));
+}
+
+#[test]
+fn the_longest_command_is_followed_to_its_end() {
+    let words = vec!["a"; WORDS_MAX].join(" ");
+    assert_eq!(reads(&words, &words), (true, true));
+    let shorter = vec!["a"; WORDS_MAX - 1].join(" ");
+    assert_eq!(reads(&words, &shorter), (false, false));
+}
+
+#[test]
+fn a_flood_of_flags_is_read_in_linear_time() {
+    let flood = format!("git {}push", "-x ".repeat(100_000));
+    assert_eq!(reads("git push", &flood), (false, true));
+}
+
+#[test]
+fn words_may_hold_any_byte() {
+    assert_eq!(reads(r"x \x2d\*", "x -*"), (true, true));
+    let command = Command::parse(r"x \xff", &Places::of_tests()).unwrap();
+    assert!(command.may_lead([b"\xff".as_slice()].into_iter()));
+}
+
+#[test]
+fn what_is_not_supported_or_not_a_command_is_refused() {
+    for (text, error) in [
+        ("", CommandError::Blank),
+        (" \t", CommandError::Blank),
+        ("a; b", CommandError::Shell(";")),
+        ("a | b", CommandError::Shell("|")),
+        ("a && b", CommandError::Shell("&")),
+        ("a > b", CommandError::Shell(">")),
+        ("a < b", CommandError::Shell("<")),
+        ("a $(b)", CommandError::Shell("$(")),
+        ("a `b`", CommandError::Shell("`")),
+        ("a\nb", CommandError::Shell("\n")),
+        ("a 'b c'", CommandError::Quote),
+        ("-x", CommandError::FlagFirst("-x".to_owned())),
+        (
+            "x --",
+            CommandError::Flag(FlagError::NoFlag("--".to_owned())),
+        ),
+        ("env @shells", CommandError::Class("@shells".to_owned())),
+        ("a ${home}", CommandError::Word(EscapeError::Dollar)),
+        (
+            "@shells x",
+            CommandError::Program(ProgramError::Class("@shells".to_owned())),
+        ),
+    ] {
+        assert_eq!(
+            Command::parse(text, &Places::of_tests()).err(),
+            Some(error),
+            "{text:?}"
+        );
+    }
+    let long = vec!["a"; WORDS_MAX + 1].join(" ");
+    assert_eq!(
+        Command::parse(&long, &Places::of_tests()).err(),
+        Some(CommandError::TooLong)
+    );
+}

@@ -1,0 +1,382 @@
+//! Flags of a call: an entry of `flags`, and a word of `command` that begins with `-`.
+//!
+//! Nobody here knows the flags of a program, so their plain forms are compared: `--name`,
+//! `--name=VALUE`, `-n`, a cluster such as `-rf`. What a flag takes as its value is in doubt
+//! unless `=` says it. A program's own twins (`-f` for `--force`) are not known; a rule that
+//! means both names both.
+
+use thiserror::Error;
+
+use crate::escape::EscapeError;
+use crate::image::Reading;
+use crate::selector::List;
+use crate::word::Word;
+
+/// A flag, perhaps with a value.
+#[derive(Debug, Clone)]
+pub(crate) struct Flag {
+    name: Name,
+    value: Option<Word>,
+}
+
+#[derive(Debug, Clone)]
+enum Name {
+    /// `*`: any flag.
+    Any,
+    /// `--name`, without its dashes.
+    Long(Word),
+    /// `-n`, or several in a cluster, without the dash.
+    Letters(Vec<u8>),
+}
+
+/// Why text is not a flag.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub(crate) enum FlagError {
+    #[error("`{}` is no flag", .0.escape_debug())]
+    NoFlag(String),
+    #[error("a flag has no blank in it")]
+    Blank,
+    #[error("only `--name` and a value take wildcards")]
+    Wildcard,
+    #[error(transparent)]
+    Word(#[from] EscapeError),
+}
+
+impl FlagError {
+    /// What the author could write instead.
+    pub(crate) fn help(&self) -> Option<String> {
+        match self {
+            Self::NoFlag(_) => {
+                Some("write `--name`, `-n`, `--name=VALUE` or `*` for any".to_owned())
+            }
+            Self::Blank => Some("a value stands after `=`, as in `--name=VALUE`".to_owned()),
+            Self::Wildcard => Some("list the letters one by one".to_owned()),
+            Self::Word(error) => error.help().map(str::to_owned),
+        }
+    }
+}
+
+impl Flag {
+    /// Reads one entry, with its `!` already taken off.
+    pub(crate) fn parse(text: &str) -> Result<Self, FlagError> {
+        if text.contains([' ', '\t', '\n']) {
+            return Err(FlagError::Blank);
+        }
+        if text == "*" {
+            let (name, value) = (Name::Any, None);
+            return Ok(Self { name, value });
+        }
+        let (name, value) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(Word::parse(value)?)),
+            None => (text, None),
+        };
+        let no_flag = || FlagError::NoFlag(text.to_owned());
+        let name = match name.strip_prefix("--") {
+            Some("") => return Err(no_flag()),
+            Some(long) => Name::Long(Word::parse(long)?),
+            None => {
+                let letters = name.strip_prefix('-').filter(|letters| !letters.is_empty());
+                match Word::parse(letters.ok_or_else(no_flag)?)? {
+                    Word::Literal(letters) => Name::Letters(letters),
+                    Word::Pattern(_) => return Err(FlagError::Wildcard),
+                }
+            }
+        };
+        Ok(Self { name, value })
+    }
+
+    /// Whether the flag `element` of a call is this one; `next` is the argument after it.
+    pub(crate) fn covers(&self, element: &[u8], next: Option<&[u8]>, reading: Reading) -> bool {
+        match (&self.name, reading) {
+            (Name::Any, _) => true,
+            (Name::Long(name), Reading::Strict) => {
+                let (written, value) = split_value(element);
+                let is_named = written
+                    .strip_prefix(b"--")
+                    .is_some_and(|written| name.matches(written));
+                is_named && self.has_value(value.or(next), reading)
+            }
+            (Name::Long(name), Reading::Doubtful) => {
+                let (written, value) = split_value(element);
+                may_be_long(name, written) && self.has_value(value.or(next), reading)
+            }
+            (Name::Letters(letters), Reading::Strict) => {
+                let (written, value) = split_value(element);
+                let is_named = written.strip_prefix(b"-") == Some(letters);
+                is_named && self.has_value(value.or(next), reading)
+            }
+            (Name::Letters(letters), Reading::Doubtful) => {
+                cluster(element).is_some_and(|cluster| {
+                    let may_be = |letter: &u8| self.may_be_letter(*letter, cluster, next);
+                    letters.iter().all(may_be)
+                })
+            }
+        }
+    }
+
+    /// Whether a call with these arguments has the flag.
+    ///
+    /// Strictly, the flag is there by itself and nothing before it could take it for a value.
+    pub(crate) fn is_among<'a>(
+        &self,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+        reading: Reading,
+    ) -> bool {
+        if let (Name::Letters(letters), Reading::Doubtful, None) =
+            (&self.name, reading, &self.value)
+        {
+            let mut clusters = arguments.filter_map(cluster);
+            let has = |letter: &u8| {
+                let mut clusters = clusters.clone();
+                clusters.any(|cluster| cluster.contains(letter))
+            };
+            return letters.iter().all(has) || clusters.any(|cluster| cluster == letters);
+        }
+        let mut may_be_value = false;
+        for (element, next) in with_next(arguments) {
+            if reading == Reading::Strict && element == b"--" {
+                return false;
+            }
+            let is_flag = is_flag(element);
+            let is_certain = reading == Reading::Doubtful || !may_be_value;
+            if is_flag && is_certain && self.covers(element, next, reading) {
+                return true;
+            }
+            may_be_value = is_flag && split_value(element).1.is_none();
+        }
+        false
+    }
+
+    /// Whether naming this flag names `other` too.
+    pub(crate) fn names(&self, other: &Self) -> bool {
+        let is_same = match (&self.name, &other.name) {
+            (Name::Any, _) => false,
+            (Name::Long(own), Name::Long(other)) => own == other,
+            (Name::Letters(own), Name::Letters(other)) => {
+                other.iter().all(|letter| own.contains(letter))
+            }
+            (Name::Long(_) | Name::Letters(_), _) => false,
+        };
+        is_same && (other.value.is_none() || self.value == other.value)
+    }
+
+    fn has_value(&self, value: Option<&[u8]>, reading: Reading) -> bool {
+        self.value
+            .as_ref()
+            .is_none_or(|wanted| value.is_some_and(|value| wanted.covers(value, reading)))
+    }
+
+    fn may_be_letter(&self, letter: u8, cluster: &[u8], next: Option<&[u8]>) -> bool {
+        let Some(at) = cluster.iter().position(|written| *written == letter) else {
+            return false;
+        };
+        let attached = cluster.get(at + 1..).unwrap_or_default();
+        let attached = attached.strip_prefix(b"=").unwrap_or(attached);
+        self.has_value(Some(attached), Reading::Doubtful) || self.has_value(next, Reading::Doubtful)
+    }
+}
+
+/// Whether `element`, without its value, may be the long flag `name`: whole, cut short as
+/// getopt_long(3) takes it, or after one dash as getopt_long_only(3) does.
+fn may_be_long(name: &Word, element: &[u8]) -> bool {
+    let is_short_of = |written: &[u8]| {
+        let literal = name.literal();
+        !written.is_empty() && literal.is_some_and(|name| name.starts_with(written))
+    };
+    match element.strip_prefix(b"--") {
+        Some(written) => name.matches(written) || is_short_of(written),
+        None => element
+            .strip_prefix(b"-")
+            .is_some_and(|written| written.len() > 1 && name.matches(written)),
+    }
+}
+
+/// Whether every flag of a call is on the list of an allow, or named by `command`.
+pub(crate) fn are_all_on<'a>(
+    list: &List<Flag>,
+    named: &[Flag],
+    arguments: impl Iterator<Item = &'a [u8]>,
+) -> bool {
+    let wanted = || list.wanted.iter().chain(named);
+    let is_everything = list.wanted.is_empty();
+    with_next(arguments)
+        .filter(|(element, _)| is_flag(element) && *element != b"--")
+        .all(|(element, next)| {
+            let is_on = |part: &[u8]| wanted().any(|flag| flag.covers(part, next, Reading::Strict));
+            let is_listed = is_everything || is_on(element) || are_letters_on(element, is_on);
+            let excepted = |flag: &Flag| flag.covers(element, next, Reading::Doubtful);
+            is_listed && !list.exceptions.iter().any(excepted)
+        })
+}
+
+/// Whether some flag of a call may be on the list of a deny or an ask.
+pub(crate) fn may_be_on<'a>(list: &List<Flag>, arguments: impl Iterator<Item = &'a [u8]>) -> bool {
+    with_next(arguments)
+        .filter(|(element, _)| is_flag(element))
+        .any(|(element, next)| {
+            let may_be = |flag: &Flag| flag.covers(element, next, Reading::Doubtful);
+            let is_wanted = list.wanted.is_empty() || list.wanted.iter().any(may_be);
+            let is = |flag: &Flag| flag.covers(element, next, Reading::Strict);
+            is_wanted && !list.exceptions.iter().any(is)
+        })
+}
+
+/// Whether `element` is a cluster each of whose letters is on a list by itself. If the first
+/// one takes the others for its value, it is on the list all the same.
+fn are_letters_on(element: &[u8], is_on: impl Fn(&[u8]) -> bool) -> bool {
+    cluster(element).is_some_and(|letters| {
+        let is_plain = letters.iter().all(u8::is_ascii_alphanumeric);
+        is_plain && letters.iter().all(|letter| is_on(&[b'-', *letter]))
+    })
+}
+
+fn is_flag(element: &[u8]) -> bool {
+    element.len() > 1 && element.starts_with(b"-")
+}
+
+/// What follows a single dash.
+fn cluster(element: &[u8]) -> Option<&[u8]> {
+    let letters = element.strip_prefix(b"-")?;
+    (!letters.is_empty() && !letters.starts_with(b"-")).then_some(letters)
+}
+
+/// A flag and the value that `=` gives it.
+fn split_value(element: &[u8]) -> (&[u8], Option<&[u8]>) {
+    let at = element.iter().position(|byte| *byte == b'=');
+    match at.and_then(|at| element.split_at_checked(at)) {
+        Some((name, value)) => (name, value.get(1..)),
+        None => (element, None),
+    }
+}
+
+fn with_next<'a>(
+    arguments: impl Iterator<Item = &'a [u8]>,
+) -> impl Iterator<Item = (&'a [u8], Option<&'a [u8]>)> {
+    let mut rest = arguments.peekable();
+    std::iter::from_fn(move || {
+        let element = rest.next()?;
+        Some((element, rest.peek().copied()))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn flag(text: &str) -> Flag {
+        Flag::parse(text).unwrap()
+    }
+
+    fn is_among(text: &str, call: &str) -> (bool, bool) {
+        let arguments = || call.split(' ').map(str::as_bytes);
+        let is = |reading| flag(text).is_among(arguments(), reading);
+        (is(Reading::Strict), is(Reading::Doubtful))
+    }
+
+    #[test]
+    fn a_flag_is_present_by_its_own_name() {
+        for (text, call) in [
+            ("--force", "--force x"),
+            ("--force", "x --force=y"),
+            ("-f", "x -f"),
+            ("-rf", "-rf x"),
+            ("--name=v*", "--name=value"),
+            ("--name=v*", "--name value"),
+        ] {
+            assert_eq!(is_among(text, call), (true, true), "{text} {call}");
+        }
+    }
+
+    #[test]
+    fn what_may_be_the_flag_counts_only_in_doubt() {
+        for (text, call) in [
+            ("--force", "--forc x"),
+            ("--force", "-force x"),
+            ("--force", "-m --force"),
+            ("--force", "-- --force"),
+            ("-f", "-xf"),
+            ("-f", "-ofile"),
+            ("-rf", "-r x -f"),
+            ("-rf", "-vfr"),
+            ("-n=prod*", "-nprod-eu"),
+            ("-n=prod*", "-vn prod"),
+        ] {
+            assert_eq!(is_among(text, call), (false, true), "{text} {call}");
+        }
+    }
+
+    #[test]
+    fn another_flag_is_not_the_flag() {
+        for (text, call) in [
+            ("--force", "--forced"),
+            ("--force", "force -x"),
+            ("-f", "f --f"),
+            ("-rf", "-r x"),
+            ("--name=v*", "--name=other"),
+            ("--name=v*", "--name"),
+        ] {
+            assert_eq!(is_among(text, call), (false, false), "{text} {call}");
+        }
+    }
+
+    fn list(texts: &[&str]) -> List<Flag> {
+        let (exceptions, wanted): (Vec<&str>, Vec<&str>) =
+            texts.iter().partition(|text| text.starts_with('!'));
+        List {
+            wanted: wanted.into_iter().map(flag).collect(),
+            exceptions: exceptions
+                .into_iter()
+                .map(|text| flag(&text[1..]))
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn an_allow_lists_every_flag() {
+        let all_on = |texts: &[&str], call: &str| {
+            are_all_on(
+                &list(texts),
+                &[flag("--rm")],
+                call.split(' ').map(str::as_bytes),
+            )
+        };
+        assert!(all_on(&["-i", "-t", "--name"], "--rm -it --name x image"));
+        assert!(all_on(&["*"], "--rm -v /:/h image"));
+        assert!(all_on(&["-v"], "image -- x"));
+        assert!(!all_on(&["-i", "-t"], "--rm -itv image"));
+        assert!(!all_on(&["-i"], "image -x"));
+        assert!(!all_on(&["-i"], "image -- -x"));
+        assert!(!all_on(&["--name"], "--nam x"));
+        assert!(!all_on(&["!--output"], "--out=x"));
+        assert!(all_on(&["!--output"], "--colour"));
+    }
+
+    #[test]
+    fn a_deny_lists_some_flag() {
+        let on = |texts: &[&str], call: &str| {
+            may_be_on(&list(texts), call.split(' ').map(str::as_bytes))
+        };
+        assert!(on(&["--index-url"], "install --index-url https://e x"));
+        assert!(on(&["-v", "--mount"], "run -v/:/h x"));
+        let elsewhere = ["--index-url", "!--index-url=https://pypi.corp/*"];
+        assert!(on(&elsewhere, "--index-url https://e/x"));
+        assert!(!on(&elsewhere, "--index-url https://pypi.corp/simple x"));
+        assert!(!on(&elsewhere, "--index-url=https://pypi.corp/simple"));
+        assert!(!on(&["--force"], "push origin"));
+    }
+
+    #[test]
+    fn malformed_flags_are_refused() {
+        for (text, error) in [
+            ("", FlagError::NoFlag(String::new())),
+            ("-", FlagError::NoFlag("-".to_owned())),
+            ("--", FlagError::NoFlag("--".to_owned())),
+            ("force", FlagError::NoFlag("force".to_owned())),
+            ("--a b", FlagError::Blank),
+            ("-x*", FlagError::Wildcard),
+            ("--$a", FlagError::Word(EscapeError::Dollar)),
+        ] {
+            assert_eq!(Flag::parse(text).err(), Some(error), "{text}");
+        }
+    }
+}

@@ -1,0 +1,121 @@
+//! Whether a string is of the kind that its key holds.
+
+use crate::command::Command;
+use crate::digest::Digest;
+use crate::duration;
+use crate::escape;
+use crate::flag::Flag;
+use crate::keys::Kind;
+use crate::pattern::PathPattern;
+use crate::places::Places;
+use crate::program::Program;
+use crate::word::Word;
+
+/// What is wrong with a string, and what the author could write instead.
+pub(crate) type Complaint = (String, Option<String>);
+
+impl Kind {
+    /// Reads a string only to learn whether it can be read.
+    pub(crate) fn check(self, text: &str, places: &Places) -> Result<(), Complaint> {
+        let entry = text.strip_prefix('!').unwrap_or(text);
+        match self {
+            Self::Free | Self::Include => Ok(()),
+            Self::Id => id(text),
+            Self::Program => program(entry, places).map(drop),
+            Self::Command => command(entry, places).map(drop),
+            Self::Literal => literal(text).map(drop),
+            Self::Flag => flag(entry).map(drop),
+            Self::Word => word(entry).map(drop),
+            Self::Path => path(entry, places).map(drop),
+            Self::Host => host(entry),
+            Self::Env => env(entry),
+            Self::EnvName | Self::Name => name(entry),
+            Self::Digest => digest(text).map(drop),
+            Self::Duration => duration::parse(text).map(drop),
+        }
+    }
+}
+
+/// The id of a rule.
+pub(crate) fn id(text: &str) -> Result<(), Complaint> {
+    let is_id_byte = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'_' | b'-');
+    if !text.is_empty() && text.bytes().all(is_id_byte) {
+        return Ok(());
+    }
+    let help = "an id has the characters a to z, 0 to 9, `.`, `_` and `-`".to_owned();
+    Err((format!("`{}` is no id", text.escape_debug()), Some(help)))
+}
+
+/// An entry of `program`.
+pub(crate) fn program(text: &str, places: &Places) -> Result<Program, Complaint> {
+    Program::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+}
+
+/// An entry of `command`.
+pub(crate) fn command(text: &str, places: &Places) -> Result<Command, Complaint> {
+    Command::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+}
+
+/// An entry of `flags`.
+pub(crate) fn flag(text: &str) -> Result<Flag, Complaint> {
+    Flag::parse(text).map_err(|error| (error.to_string(), error.help()))
+}
+
+/// A pattern of paths.
+pub(crate) fn path(text: &str, places: &Places) -> Result<PathPattern, Complaint> {
+    PathPattern::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+}
+
+/// An element of a vector: literal but for the backslash, which writes any byte.
+pub(crate) fn literal(text: &str) -> Result<Vec<u8>, Complaint> {
+    escape::literal(text).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
+}
+
+/// A SHA-256 digest.
+pub(crate) fn digest(text: &str) -> Result<Digest, Complaint> {
+    let help = || "`sha256sum FILE` prints it".to_owned();
+    let message = || "a digest has 64 hexadecimal digits".to_owned();
+    Digest::parse(text).ok_or_else(|| (message(), Some(help())))
+}
+
+fn word(text: &str) -> Result<Word, Complaint> {
+    if text.is_empty() {
+        return Err(("the pattern is empty".to_owned(), None));
+    }
+    Word::parse(text).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
+}
+
+fn host(text: &str) -> Result<(), Complaint> {
+    let (host, port) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
+        Some((address, rest)) => (
+            address,
+            rest.strip_prefix(':')
+                .or((!rest.is_empty()).then_some(rest)),
+        ),
+        None => match text.rsplit_once(':') {
+            Some((host, port)) if !host.contains(':') => (host, Some(port)),
+            _ => (text, None),
+        },
+    };
+    let name = host.strip_prefix("*.").unwrap_or(host);
+    let is_host_byte = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
+    let is_host = !name.is_empty() && name.bytes().all(is_host_byte);
+    if is_host && port.is_none_or(|port| port.parse::<u16>().is_ok()) {
+        return Ok(());
+    }
+    let help = "write a name, `*.name` or an address, with `:port` or without".to_owned();
+    Err((format!("`{}` is no host", text.escape_debug()), Some(help)))
+}
+
+fn env(text: &str) -> Result<(), Complaint> {
+    let (variable, value) = text.split_once('=').unwrap_or((text, "x"));
+    name(variable)?;
+    word(if value.is_empty() { "x" } else { value }).map(drop)
+}
+
+fn name(text: &str) -> Result<(), Complaint> {
+    if text.is_empty() || text.contains(['=', '\0', ' ']) {
+        return Err((format!("`{}` is no name", text.escape_debug()), None));
+    }
+    word(text).map(drop)
+}

@@ -1,0 +1,197 @@
+//! From sources, and what they include, to a policy without a fault.
+
+use std::collections::{HashMap, HashSet};
+
+use crate::diagnostic::{Diagnostics, Fault, Place};
+use crate::keys::nearest;
+use crate::places::Places;
+use crate::preset::{PRESETS, preset};
+use crate::reader::{DraftRule, Part, read};
+use crate::rule::Rule;
+use crate::settings::Modes;
+use crate::source::{Included, Includes, Layer, Source};
+use crate::trust::Trust;
+
+/// How deep files may include one another.
+const DEPTH_MAX: usize = 8;
+
+/// A policy without a fault.
+#[derive(Debug)]
+pub(crate) struct Loaded {
+    pub(crate) rules: Vec<Rule>,
+    pub(crate) modes: Modes,
+    pub(crate) trust: Trust,
+}
+
+/// Reads `sources` and whatever they include.
+pub(crate) fn load(
+    sources: &[Source<'_>],
+    places: &Places,
+    includes: &dyn Includes,
+) -> Result<Loaded, Diagnostics> {
+    let mut loading = Loading {
+        places,
+        includes,
+        parts: Vec::new(),
+        seen: HashSet::new(),
+        order: 0,
+        faults: Vec::new(),
+    };
+    for source in sources {
+        loading.take(source, Standing::Named, &mut Vec::new());
+    }
+    let Loading {
+        parts, mut faults, ..
+    } = loading;
+    faults.extend(repeated_ids(&parts));
+    if faults.is_empty() {
+        faults.extend(missing_security(&parts));
+    }
+    let trust = Trust {
+        named: parts
+            .iter()
+            .flat_map(|part| part.trusted_dirs.iter().cloned())
+            .collect(),
+    };
+    if faults.is_empty() {
+        faults.extend(failing_examples(&parts, places, &trust));
+    }
+    Diagnostics::check(faults)?;
+    let settings: Vec<_> = parts
+        .iter()
+        .map(|part| (part.layer, part.settings))
+        .collect();
+    let rules = parts.into_iter().flat_map(|part| part.rules);
+    Ok(Loaded {
+        rules: rules.map(|draft| draft.rule).collect(),
+        modes: Modes::of(&settings),
+        trust,
+    })
+}
+
+/// How a source came to be read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// The caller named it.
+    Named,
+    /// Another source includes it, and settles its layer.
+    Included,
+}
+
+struct Loading<'a> {
+    places: &'a Places,
+    includes: &'a dyn Includes,
+    /// What was read, each after what it includes: a file overrides what it includes.
+    parts: Vec<Part>,
+    /// The names of the sources that were read.
+    seen: HashSet<String>,
+    order: usize,
+    faults: Vec<Fault>,
+}
+
+impl Loading<'_> {
+    /// Reads a source; `chain` are the names of those that include it, outermost first.
+    fn take(&mut self, source: &Source<'_>, standing: Standing, chain: &mut Vec<String>) {
+        let order = self.order;
+        self.order += 1;
+        self.seen.insert(source.name.to_owned());
+        let mut part = read(source, standing, order, self.places);
+        self.faults.append(&mut part.faults);
+        chain.push(source.name.to_owned());
+        for (path, place) in std::mem::take(&mut part.includes) {
+            if let Err((message, help)) = self.include(source.name, part.layer, &path, chain) {
+                self.faults.push(Fault::new(place, message).help(help));
+            }
+        }
+        chain.pop();
+        self.parts.push(part);
+    }
+
+    fn include(
+        &mut self,
+        includer: &str,
+        layer: Layer,
+        path: &str,
+        chain: &mut Vec<String>,
+    ) -> Result<(), (String, Option<String>)> {
+        let shown = path.escape_debug();
+        let (included, layer) = match path.strip_prefix("preset:") {
+            Some(name) => {
+                let text = preset(name).ok_or_else(|| {
+                    let nearest = nearest(name, PRESETS);
+                    let help = nearest.map(|nearest| format!("the nearest is `preset:{nearest}`"));
+                    (
+                        format!("there is no preset `{}`", name.escape_debug()),
+                        help,
+                    )
+                })?;
+                let (name, text) = (path.to_owned(), text.into());
+                (Included { name, text }, Layer::Builtin)
+            }
+            None => {
+                let included = self.includes.read(includer, path);
+                let refused = |error| (format!("cannot include `{shown}`: {error}"), None);
+                (included.map_err(refused)?, layer)
+            }
+        };
+        if chain.contains(&included.name) {
+            return Err((
+                format!("`{shown}` includes itself: {}", chain.join(" → ")),
+                None,
+            ));
+        }
+        if self.seen.contains(&included.name) {
+            return Ok(());
+        }
+        if chain.len() > DEPTH_MAX {
+            return Err((format!("includes go deeper than {DEPTH_MAX} files"), None));
+        }
+        let (name, text) = (included.name.as_str(), included.text.as_slice());
+        self.take(&Source { name, text, layer }, Standing::Included, chain);
+        Ok(())
+    }
+}
+
+fn drafts(parts: &[Part]) -> impl Iterator<Item = &DraftRule> {
+    parts.iter().flat_map(|part| &part.rules)
+}
+
+/// A fault for each id that its layer has already.
+fn repeated_ids(parts: &[Part]) -> Vec<Fault> {
+    let mut first_uses: HashMap<(Layer, &str), &Place> = HashMap::new();
+    let mut faults = Vec::new();
+    for DraftRule { rule, place, .. } in drafts(parts) {
+        let first = *first_uses.entry((rule.layer(), rule.id())).or_insert(place);
+        if !std::ptr::eq(first, place) {
+            let message = format!("the id `{}` is used twice", rule.id().escape_debug());
+            faults
+                .push(Fault::new(place.clone(), message).related(first.clone(), "first used here"));
+        }
+    }
+    faults
+}
+
+/// A fault if the user has rules, and nothing says what is done with the rest.
+fn missing_security(parts: &[Part]) -> Option<Fault> {
+    let mut own = parts
+        .iter()
+        .filter(|part| matches!(part.layer, Layer::User | Layer::Builtin));
+    if own.any(|part| part.settings.security.is_some()) {
+        return None;
+    }
+    let draft = drafts(parts).find(|draft| draft.rule.layer() == Layer::User)?;
+    let help = "write `[mode]` with `security = \"allowlist\"`, or \"full\" or \"deny\"".to_owned();
+    let message = "a policy with rules says its `security`";
+    Some(Fault::new(draft.place.clone(), message).help(help))
+}
+
+/// A fault for each example that its rule does not bear out.
+fn failing_examples(parts: &[Part], places: &Places, trust: &Trust) -> Vec<Fault> {
+    let check = |draft: &DraftRule| -> Vec<Fault> {
+        let examples = draft.examples.iter();
+        examples
+            .filter_map(|example| example.check(&draft.rule, places, trust))
+            .collect()
+    };
+    drafts(parts).flat_map(check).collect()
+}

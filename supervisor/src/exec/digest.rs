@@ -1,0 +1,61 @@
+//! The digest of a file's content, taken on what is held and not by a name.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::AsFd;
+
+use execward_policy::{Digest, Origin};
+use rustix::fs::OFlags;
+use sha2::{Digest as _, Sha256};
+
+use super::file::{HeldFile, Kind};
+use super::image::Image;
+use crate::tracee::{Credentials, Procfs, as_task};
+
+/// How much is read at once.
+const PIECE_BYTES: usize = 128 << 10;
+
+impl Image {
+    /// Reads every file of the image whole. One that the task may not read, or that lies where
+    /// each reading may differ, stays without a digest.
+    pub(crate) fn take_digests(&mut self, proc: &Procfs, task: &Credentials, own: &Credentials) {
+        for file in self.files_mut() {
+            file.facts.sha256 = digest(file, proc, task, own);
+        }
+    }
+
+    /// Whether any file was read whole.
+    pub(crate) fn is_digested(&self) -> bool {
+        self.files().any(|file| file.facts.sha256.is_some())
+    }
+
+    /// Whether every file that had a digest when it was judged has it now.
+    pub(crate) fn has_its_digests(
+        &self,
+        proc: &Procfs,
+        task: &Credentials,
+        own: &Credentials,
+    ) -> bool {
+        self.files().all(|file| {
+            let judged = file.facts.sha256;
+            judged.is_none() || judged == digest(file, proc, task, own)
+        })
+    }
+}
+
+fn digest(file: &HeldFile, proc: &Procfs, task: &Credentials, own: &Credentials) -> Option<Digest> {
+    if file.facts.kind == Kind::NotRegular || file.facts.origin == Origin::Unstable {
+        return None;
+    }
+    let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let opened = as_task(task, own, || proc.reopen(file.fd.as_fd(), flags)).ok()?;
+    let mut content = File::from(opened.ok()?);
+    let mut hash = Sha256::new();
+    let mut piece = vec![0; PIECE_BYTES];
+    loop {
+        match content.read(&mut piece).ok()? {
+            0 => return Some(Digest(hash.finalize().into())),
+            len => hash.update(piece.get(..len)?),
+        }
+    }
+}

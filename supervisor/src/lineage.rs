@@ -1,0 +1,140 @@
+//! Exec history: which images led to a process, by pidfds that the gate took at each exec.
+//!
+//! It organises rules and questions. It is no boundary between processes that may trace each
+//! other, and a process of the session can break its own chain by ending its parent.
+
+use std::collections::HashMap;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+
+use execward_policy::{Ancestor, Lineage};
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::process::{PidfdFlags, pidfd_open};
+
+use crate::tracee::{Procfs, Status, Tid};
+
+/// Most images remembered of one process. One that goes on has no provable history.
+const EXECS_MAX: usize = 64;
+
+/// Most steps upward.
+const DEPTH_MAX: usize = 1024;
+
+/// Processes that have executed something, while they live.
+#[derive(Debug)]
+pub(crate) struct Lineages {
+    gate: Tid,
+    processes: HashMap<Tid, Process>,
+    /// At how many processes the ended ones are dropped.
+    sweep_at: usize,
+}
+
+#[derive(Debug)]
+struct Process {
+    /// Readable once the process has ended: its number may be another's then.
+    pidfd: OwnedFd,
+    /// The parent when it executed its first image here.
+    parent: Tid,
+    /// Its images, the latest first.
+    execs: Vec<Arc<Ancestor>>,
+    /// Whether there were more than are remembered.
+    is_cut: bool,
+}
+
+impl Process {
+    fn is_alive(&self) -> bool {
+        let mut fds = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(0))
+    }
+}
+
+impl Lineages {
+    pub(crate) fn new() -> Self {
+        Self {
+            gate: Tid::own(),
+            processes: HashMap::new(),
+            sweep_at: 64,
+        }
+    }
+
+    /// Notes that process `tgid` has become `image`. It stands still at its exec-stop.
+    pub(crate) fn executed(&mut self, tgid: Tid, parent: Tid, image: Arc<Ancestor>) {
+        if let Some(process) = self.processes.get_mut(&tgid)
+            && process.is_alive()
+        {
+            // Again and again the same is one image of a history.
+            if process.execs.first() == Some(&image) {
+                return;
+            }
+            process.is_cut |= process.execs.len() >= EXECS_MAX;
+            process.execs.truncate(EXECS_MAX - 1);
+            process.execs.insert(0, image);
+            return;
+        }
+        let pidfd = tgid
+            .as_rustix()
+            .map(|pid| pidfd_open(pid, PidfdFlags::empty()));
+        match pidfd {
+            Some(Ok(pidfd)) => {
+                let process = Process {
+                    pidfd,
+                    parent,
+                    execs: vec![image],
+                    is_cut: false,
+                };
+                self.processes.insert(tgid, process);
+            }
+            // Unknown to its descendants, whose chains break here.
+            Some(Err(_)) | None => drop(self.processes.remove(&tgid)),
+        }
+        self.sweep();
+    }
+
+    /// The history that leads to a task with this status; `cmd` is where it begins.
+    pub(crate) fn of(&self, task: &Status, cmd: Tid, proc: &Procfs) -> Lineage {
+        let mut lineage = Lineage::default();
+        let (mut tgid, mut parent) = (task.tgid, task.ppid);
+        for _step in 0..DEPTH_MAX {
+            // One that has executed nothing is what its parent is.
+            if let Some(process) = self.live(tgid) {
+                lineage.ancestors.extend(process.execs.iter().cloned());
+                // Another parent than at the exec: the one that it had is gone.
+                lineage.is_broken |= process.is_cut || process.parent != parent;
+            }
+            if tgid == cmd {
+                return lineage;
+            }
+            if parent == self.gate || lineage.is_broken {
+                break;
+            }
+            tgid = parent;
+            match self.parent_of(tgid, proc) {
+                Some(next) => parent = next,
+                None => break,
+            }
+        }
+        lineage.is_broken = true;
+        lineage
+    }
+
+    /// The parent of an ancestor. While both live, it is the one it was at the exec.
+    fn parent_of(&self, tgid: Tid, proc: &Procfs) -> Option<Tid> {
+        let parent = self.live(tgid).map(|process| process.parent);
+        match parent.filter(|parent| self.live(*parent).is_some()) {
+            Some(parent) => Some(parent),
+            None => proc.status(tgid).ok().map(|status| status.ppid),
+        }
+    }
+
+    fn live(&self, tgid: Tid) -> Option<&Process> {
+        self.processes
+            .get(&tgid)
+            .filter(|process| process.is_alive())
+    }
+
+    fn sweep(&mut self) {
+        if self.processes.len() >= self.sweep_at {
+            self.processes.retain(|_, process| process.is_alive());
+            self.sweep_at = (self.processes.len() * 2).max(64);
+        }
+    }
+}

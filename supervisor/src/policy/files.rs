@@ -1,0 +1,139 @@
+//! Policy files on disk: how they are read, and whose the floor must be.
+
+use std::cell::RefCell;
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use execward_policy::{Included, Includes};
+
+use super::PolicyError;
+use crate::audit::{PolicyNote, digest};
+use crate::tracee::Procfs;
+
+/// Reads a policy file.
+pub(super) fn read(path: &Path) -> Result<Vec<u8>, PolicyError> {
+    read_file(path).map_err(|error| PolicyError::Read {
+        path: path.to_owned(),
+        error,
+    })
+}
+
+/// Reads a policy file that need not be there.
+pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PolicyError> {
+    match read_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(PolicyError::Read {
+            path: path.to_owned(),
+            error,
+        }),
+        Ok(bytes) => Ok(Some(bytes)),
+    }
+}
+
+fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    open(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Opens a regular file; a FIFO in its place would wait for a writer for ever.
+fn open(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(path)?;
+    if file.metadata()?.is_file() {
+        Ok(file)
+    } else {
+        Err(io::Error::other("not a regular file"))
+    }
+}
+
+/// The kernel's one name of a file, by whatever ways it was reached.
+fn name_of(file: &File) -> io::Result<String> {
+    let name = Procfs::open()?.name_of(file.as_fd())?;
+    Ok(PathBuf::from(OsString::from_vec(name))
+        .display()
+        .to_string())
+}
+
+/// The machine's own rules.
+#[derive(Debug)]
+pub(super) struct Floor;
+
+impl Floor {
+    /// Reads the floor, if there is one.
+    ///
+    /// # Errors
+    /// If it is not root's alone: whoever could write it could lift what it demands. The
+    /// directory above counts as the file does.
+    pub(super) fn read(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
+        let path = Path::new(path);
+        let failed = |error| PolicyError::Read {
+            path: path.to_owned(),
+            error,
+        };
+        let mut file = match open(path) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(failed(error)),
+            Ok(file) => file,
+        };
+        let directory = path.parent().unwrap_or(Path::new("/"));
+        for seen in [
+            file.metadata().map_err(failed)?,
+            fs::metadata(directory).map_err(failed)?,
+        ] {
+            const OTHERS_MAY_WRITE: u32 = 0o022;
+            if seen.uid() != 0 {
+                return Err(PolicyError::Floor("or its directory is not owned by root"));
+            }
+            if seen.mode() & OTHERS_MAY_WRITE != 0 {
+                return Err(PolicyError::Floor(
+                    "or its directory may be written by others",
+                ));
+            }
+        }
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        Ok(Some(bytes))
+    }
+}
+
+/// Reads what policies include, relative to themselves, and keeps account of it.
+#[derive(Debug, Default)]
+pub(super) struct FileIncludes {
+    notes: RefCell<Vec<PolicyNote>>,
+}
+
+impl FileIncludes {
+    /// Every file that was included, in the order of reading.
+    pub(super) fn into_notes(self) -> Vec<PolicyNote> {
+        self.notes.into_inner()
+    }
+}
+
+impl Includes for FileIncludes {
+    fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
+        let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
+        let mut file = open(&directory.join(path)).map_err(|error| error.to_string())?;
+        let mut text = Vec::new();
+        file.read_to_end(&mut text)
+            .map_err(|error| error.to_string())?;
+        let name = name_of(&file).map_err(|error| error.to_string())?;
+        let note = PolicyNote {
+            name: name.clone(),
+            sha256: digest([&text]),
+        };
+        let mut notes = self.notes.borrow_mut();
+        if !notes.iter().any(|known| known.name == name) {
+            notes.push(note);
+        }
+        Ok(Included { name, text })
+    }
+}

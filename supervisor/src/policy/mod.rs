@@ -1,0 +1,183 @@
+//! The policy in force: files that were named, the user's own, presets, and the machine's floor.
+
+mod files;
+
+use std::path::PathBuf;
+
+use execward_policy::{Diagnostics, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset};
+
+use crate::audit::{PolicyNote, digest};
+use crate::cli::PolicyArgs;
+use crate::places::{self, Places};
+use crate::tracee::Procfs;
+use files::{FileIncludes, Floor};
+
+/// The preset that holds where nobody names a policy.
+const DEFAULT_PRESET: &str = "dev";
+
+/// The rules that hold against everyone on the machine.
+pub(crate) const FLOOR: &str = "/etc/execward/floor.toml";
+
+/// Rules without a fault, and where they come from.
+#[derive(Debug)]
+pub(crate) struct LoadedPolicy {
+    pub(crate) rules: Ruleset,
+    pub(crate) notes: Vec<PolicyNote>,
+}
+
+/// Why there is no policy: nothing runs.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum PolicyError {
+    /// A file that was named, or the user's own.
+    #[error("cannot read the policy `{}`: {error}", path.display())]
+    Read {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    /// Whose the machine's floor is.
+    #[error(
+        "the floor `{FLOOR}` {0}; it must be a file of root that nobody else may write, or no \
+         session starts"
+    )]
+    Floor(&'static str),
+    /// Its content.
+    #[error("the policy has faults and is not loaded\n{}", .0.render(Style::Plain))]
+    Faults(Diagnostics),
+    /// The workspace.
+    #[error("the workspace `{}` is not a directory that can be entered: {error}", path.display())]
+    Workspace {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    /// A workspace that is no workspace.
+    #[error(
+        "`{}` cannot be a workspace: a rule about it would be about everything; name a directory \
+         below it",
+        .0.display()
+    )]
+    NoWorkspace(PathBuf),
+    /// A name that this version does not bring.
+    #[error("there is no preset `{0}`; there are {list}", list = execward_policy::PRESETS.join(", "))]
+    Preset(String),
+}
+
+/// A policy text with its name and on whose behalf it speaks.
+struct Text {
+    name: String,
+    bytes: Vec<u8>,
+    layer: Layer,
+}
+
+impl LoadedPolicy {
+    /// # Errors
+    /// If a file cannot be read or has a fault: all faults at once.
+    pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
+        let mut texts = texts(args, places)?;
+        texts.extend(Floor::read(FLOOR)?.map(|bytes| Text {
+            name: FLOOR.to_owned(),
+            bytes,
+            layer: Layer::Floor,
+        }));
+        let sources: Vec<_> = texts
+            .iter()
+            .map(|text| Source {
+                name: &text.name,
+                text: &text.bytes,
+                layer: text.layer,
+            })
+            .collect();
+        let includes = FileIncludes::default();
+        let rules = Ruleset::load(&sources, &meant_places(args, places)?, &includes)
+            .map_err(PolicyError::Faults)?;
+        let named = texts.iter().map(|text| PolicyNote {
+            name: text.name.clone(),
+            sha256: digest([&text.bytes]),
+        });
+        Ok(Self {
+            rules,
+            notes: named.chain(includes.into_notes()).collect(),
+        })
+    }
+
+    /// The files in force, for the line at the start.
+    pub(crate) fn names(&self) -> String {
+        let names: Vec<_> = self.notes.iter().map(|note| note.name.as_str()).collect();
+        names.join(", ")
+    }
+}
+
+fn texts(args: &PolicyArgs, places: &Places) -> Result<Vec<Text>, PolicyError> {
+    let mut texts = Vec::new();
+    for name in &args.preset {
+        texts.push(preset_text(name)?);
+    }
+    for path in &args.policy {
+        let bytes = files::read(path)?;
+        texts.push(user_text(path, bytes));
+    }
+    if texts.is_empty() {
+        let own = places.policy();
+        texts.push(match files::read_if_there(&own)? {
+            Some(bytes) => user_text(&own, bytes),
+            None => preset_text(DEFAULT_PRESET)?,
+        });
+    }
+    Ok(texts)
+}
+
+fn user_text(path: &std::path::Path, bytes: Vec<u8>) -> Text {
+    Text {
+        name: path.display().to_string(),
+        bytes,
+        layer: Layer::User,
+    }
+}
+
+fn preset_text(name: &str) -> Result<Text, PolicyError> {
+    let text = preset(name).ok_or_else(|| PolicyError::Preset(name.to_owned()))?;
+    Ok(Text {
+        name: format!("preset:{name}"),
+        bytes: text.into(),
+        layer: Layer::Builtin,
+    })
+}
+
+/// What the places of the language are in this session.
+///
+/// # Errors
+/// If the workspace is none.
+pub(crate) fn meant_places(
+    args: &PolicyArgs,
+    places: &Places,
+) -> Result<PolicyPlaces, PolicyError> {
+    let home = places::bytes(places.home());
+    let mut workspace = workspace(args)?;
+    if workspace == home || workspace == b"/" {
+        if let Some(named) = &args.workspace {
+            return Err(PolicyError::NoWorkspace(named.clone()));
+        }
+        // A rule that names `${workspace}` is a fault then; one that does not is none.
+        workspace.clear();
+    }
+    Ok(PolicyPlaces {
+        home,
+        workspace,
+        tmp: places::bytes(&places::temporary()),
+    })
+}
+
+/// The workspace as the kernel names it: links in it would not match what execs resolve to.
+fn workspace(args: &PolicyArgs) -> Result<Vec<u8>, PolicyError> {
+    let path = args.workspace.clone().unwrap_or_else(|| ".".into());
+    let failed = |error| PolicyError::Workspace {
+        path: path.clone(),
+        error,
+    };
+    let flags =
+        rustix::fs::OFlags::PATH | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
+    let fd = rustix::fs::open(&path, flags, rustix::fs::Mode::empty())
+        .map_err(|errno| failed(errno.into()))?;
+    let proc = Procfs::open().map_err(|error| failed(error.into()))?;
+    proc.name_of(std::os::fd::AsFd::as_fd(&fd))
+        .map_err(|errno| failed(errno.into()))
+}

@@ -1,0 +1,112 @@
+//! Whether the session could have had a hand in which file a name leads to.
+//!
+//! A user's session cannot change what it may not write and does not own. Root's may write
+//! everything; a file in a system directory counts for it as it was when the session began.
+
+use std::collections::HashMap;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat, lstat, stat};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::exec::FileFacts;
+use crate::tracee::Credentials;
+
+/// How long before the session's start a change must lie to be surely older. The kernel stamps
+/// files by a clock that ticks a few times in this.
+const MARGIN_NS: i128 = 50_000_000;
+
+/// Where root's files are believed by their age.
+const SYSTEM: [&[u8]; 6] = [
+    b"/usr/bin",
+    b"/bin",
+    b"/usr/sbin",
+    b"/sbin",
+    b"/usr/local/bin",
+    b"/usr/local/sbin",
+];
+
+/// What was found out about directories. A user's session cannot make one of them its own.
+#[derive(Debug)]
+pub(crate) struct Settled {
+    uid: u32,
+    began_ns: i128,
+    directories: HashMap<Vec<u8>, bool>,
+}
+
+impl Settled {
+    /// For a session that begins now, with these rights.
+    pub(crate) fn since_now(own: &Credentials) -> Self {
+        let now = clock_gettime(ClockId::Realtime);
+        Self {
+            uid: own.fsuid,
+            began_ns: i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec),
+            directories: HashMap::new(),
+        }
+    }
+
+    /// Whether neither the file nor what leads to it from a settled place is the session's work.
+    pub(crate) fn is_settled(&mut self, facts: &FileFacts) -> bool {
+        let Some(resolved) = &facts.resolved else {
+            return false;
+        };
+        if self.uid == 0 {
+            return self.is_older(facts.ctime_ns)
+                && SYSTEM.contains(&directory(resolved))
+                && facts.links.iter().all(|link| self.is_old_link(link));
+        }
+        const OTHERS_MAY_WRITE: u32 = 0o002;
+        if facts.uid == self.uid
+            || facts.mode & OTHERS_MAY_WRITE != 0
+            || is_writable(resolved)
+            || !self.is_settled_directory(directory(resolved))
+        {
+            return false;
+        }
+        // Once a chain of links has come to a settled place it may not leave it: what lies
+        // beyond says where it leads.
+        let links = facts.links.iter();
+        let are_settled = links.map(|link| self.is_settled_directory(directory(link)));
+        are_settled.is_sorted()
+    }
+
+    /// Whether a change lies surely before the session.
+    fn is_older(&self, changed_ns: i128) -> bool {
+        changed_ns < self.began_ns - MARGIN_NS
+    }
+
+    fn is_old_link(&self, path: &[u8]) -> bool {
+        lstat(path).is_ok_and(|seen| {
+            let whole = i128::from(seen.st_ctime) * 1_000_000_000;
+            self.is_older(whole + i128::from(seen.st_ctime_nsec))
+        })
+    }
+
+    fn is_settled_directory(&mut self, path: &[u8]) -> bool {
+        if let Some(known) = self.directories.get(path) {
+            return *known;
+        }
+        let is_root = path.is_empty() || path == b"/";
+        let is_settled = is_not_ours(if is_root { b"/" } else { path }, self.uid)
+            && (is_root || self.is_settled_directory(directory(path)));
+        self.directories.insert(path.to_vec(), is_settled);
+        is_settled
+    }
+}
+
+/// Whether a directory is not the user's, and the user may not write it.
+fn is_not_ours(path: &[u8], uid: u32) -> bool {
+    stat(path).is_ok_and(|seen| seen.st_uid != uid) && !is_writable(path)
+}
+
+fn is_writable(path: &[u8]) -> bool {
+    // An answer that is no answer counts as yes.
+    !matches!(
+        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS),
+        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS)
+    )
+}
+
+fn directory(path: &[u8]) -> &[u8] {
+    let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    path.get(..end).unwrap_or_default()
+}
