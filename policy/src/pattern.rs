@@ -86,6 +86,11 @@ impl PatternError {
             Self::OtherHome => Some("write the directory, or `\\~` for the character".to_owned()),
             Self::Component => Some("paths are compared after they have been resolved".to_owned()),
             Self::Crossing => Some("`a/**/b` crosses directories; `a*b` stays in one".to_owned()),
+            Self::UnsetPlace("workspace") => Some(
+                "start in the project's directory, or name it with --workspace; the home \
+                 directory and `/` are none"
+                    .to_owned(),
+            ),
             Self::UnsetPlace(_) | Self::RawByte | Self::TooLong | Self::Refused => None,
         }
     }

@@ -7,6 +7,7 @@ mod input;
 mod interpreter;
 mod lifetime;
 mod race;
+mod selectors;
 mod signals;
 mod threads;
 mod verdict;

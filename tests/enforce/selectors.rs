@@ -1,0 +1,198 @@
+//! What a rule may look at beside the file: working directory, history, digest, children, trust.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Command;
+
+use execward_tests::Ground;
+
+#[test]
+fn a_rule_for_a_directory_holds_there_alone() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"t\"\ncommand = \"touch\"\ncwd = \"DIR/in/\"\n\
+         [[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
+    );
+    for name in ["in", "in/below", "out"] {
+        fs::create_dir(ground.path(name)).unwrap();
+    }
+    symlink(ground.path("in"), ground.path("out/link")).unwrap();
+    let ran = ground.sh(
+        "cd in && touch a; cd below && touch b; cd ../../out; touch c; cd link; touch d; cd /; touch /tmp/never",
+    );
+    for (path, ran_there) in [
+        ("in/a", true),
+        ("in/below/b", true),
+        ("out/c", false),
+        ("in/d", true),
+    ] {
+        assert_eq!(
+            ground.path(path).exists(),
+            ran_there,
+            "{path}: {}",
+            ran.stderr
+        );
+    }
+    assert_eq!(
+        ran.decisions(&["touch", "/tmp/never"])[0]["effect"]["errno"],
+        "EPERM"
+    );
+}
+
+#[test]
+fn an_exact_vector_allows_nothing_more() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"t\"\nargv = [\"touch\", \"a b\"]\n[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
+    );
+    let ran = ground.sh("touch 'a b'; touch 'a b' c; touch a b; touch");
+    assert!(ground.path("a b").exists());
+    for name in ["a", "b", "c"] {
+        assert!(!ground.path(name).exists(), "{name}");
+    }
+    assert_eq!(
+        ran.decisions(&["touch", "a b"])[0]["decision"]["verdict"],
+        "allow"
+    );
+}
+
+#[test]
+fn children_run_below_their_rule_and_nowhere_else() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"tool\"\nprogram = \"DIR/tool\"\nchildren = [\"/usr/bin/*\", \"!rm\"]\n\
+         [[allow]]\nid = \"sh\"\nprogram = \"sh\"\n[[deny]]\nid = \"d\"\ncommand = \"touch denied\"\n",
+    );
+    ground.script(
+        "tool",
+        "#!/bin/sh\ntouch below; sh -c 'touch deeper; true'; touch denied; rm below\n",
+    );
+    let ran = ground.sh("./tool; touch beside");
+    for (name, is_there) in [
+        ("below", true),
+        ("deeper", true),
+        ("denied", false),
+        ("beside", false),
+    ] {
+        assert_eq!(
+            ground.path(name).exists(),
+            is_there,
+            "{name}: {}",
+            ran.stderr
+        );
+    }
+    let child = ran.decisions(&["touch", "below"])[0];
+    assert_eq!(child["decision"]["reason"], "children");
+    assert_eq!(child["decision"]["rule"]["id"], "tool");
+    assert_eq!(ran.decisions(&["rm"])[0]["decision"]["verdict"], "deny");
+    assert_eq!(
+        ran.decisions(&["touch", "beside"])[0]["decision"]["verdict"],
+        "deny"
+    );
+}
+
+#[test]
+fn an_orphan_has_no_history_that_allows() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"tool\"\nprogram = \"DIR/tool\"\nchildren = \"/usr/bin/*\"\n\
+         [[allow]]\nid = \"sh\"\nprogram = [\"sh\", \"mkfifo\"]\n",
+    );
+    // The orphan waits until its parent is gone: the pipe's writer is the parent's alone.
+    ground.script(
+        "tool",
+        "#!/bin/sh\nmkfifo gate; (exec 3<gate; read -r _ <&3; touch orphan; echo done >over) &\nexec 4>gate\nexec true\n",
+    );
+    let ran = ground.sh("mkfifo over; ./tool; read -r _ <over; true");
+    assert!(!ground.path("orphan").exists(), "{}", ran.stderr);
+    assert_eq!(
+        ran.decisions(&["touch", "orphan"])[0]["decision"]["verdict"],
+        "deny"
+    );
+}
+
+#[test]
+fn via_is_history_with_replaced_images() {
+    let ground =
+        Ground::full("[[deny]]\nid = \"below\"\nprogram = \"touch\"\nvia = \"DIR/agent\"\n");
+    ground.script(
+        "agent",
+        "#!/bin/sh\ntouch direct; exec sh -c 'touch replaced; true'\n",
+    );
+    let ran = ground.sh("./agent; touch beside");
+    for (name, is_there) in [("direct", false), ("replaced", false), ("beside", true)] {
+        assert_eq!(
+            ground.path(name).exists(),
+            is_there,
+            "{name}: {}",
+            ran.stderr
+        );
+    }
+    assert_eq!(
+        ran.decisions(&["touch", "direct"])[0]["decision"]["rule"]["id"],
+        "below"
+    );
+}
+
+fn sha256(path: &str) -> String {
+    let out = Command::new("sha256sum").arg(path).output().unwrap();
+    String::from_utf8(out.stdout)
+        .unwrap()
+        .split(' ')
+        .next()
+        .unwrap()
+        .to_owned()
+}
+
+#[test]
+fn a_digest_binds_the_content() {
+    let digest = sha256("/usr/bin/touch");
+    let ground = Ground::allowlist(&format!(
+        "[[allow]]\nid = \"t\"\nprogram = \"DIR/**\"\nsha256 = \"{digest}\"\n\
+         [[allow]]\nid = \"sh\"\nprogram = [\"sh\", \"cp\"]\n"
+    ));
+    let _path = ground.copy("/usr/bin/touch", "same");
+    let _path = ground.copy("/usr/bin/mkdir", "other");
+    let ran = ground.sh("./same a; ./other b; cp other same; ./same c");
+    assert!(ground.path("a").exists(), "{}", ran.stderr);
+    assert!(!ground.path("b").exists() && !ground.path("c").exists());
+    assert_eq!(ran.outcome(&["./same", "a"])["result"], "verified");
+}
+
+#[test]
+fn a_denied_digest_is_denied_by_any_name() {
+    let digest = sha256("/usr/bin/touch");
+    let ground = Ground::full(&format!("[[deny]]\nid = \"bad\"\nsha256 = \"{digest}\"\n"));
+    let _path = ground.copy("/usr/bin/touch", "innocent");
+    let ran = ground.sh("./innocent a; touch b; mkdir c");
+    assert!(!ground.path("a").exists() && !ground.path("b").exists());
+    assert!(ground.path("c").exists(), "{}", ran.stderr);
+}
+
+#[test]
+fn a_bare_name_is_no_file_that_the_session_made() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"t\"\nprogram = \"tool\"\n[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
+    );
+    let _path = ground.copy("/usr/bin/touch", "tool");
+    let ran = ground.sh("PATH=$PWD:$PATH; tool a");
+    assert!(!ground.path("a").exists(), "{}", ran.stderr);
+    let trusting = Ground::new(
+        "version = 1\ntrusted_dirs = [\"~\"]\nmode.security = \"allowlist\"\nmode.ask = \"off\"\n\
+         [[allow]]\nid = \"t\"\nprogram = [\"tool\", \"sh\"]\n",
+    );
+    let _path = trusting.copy("/usr/bin/touch", "tool");
+    let ran = trusting.sh("PATH=$PWD:$PATH; tool a");
+    assert!(trusting.path("a").exists(), "{}", ran.stderr);
+}
+
+#[test]
+fn an_expired_rule_is_none() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"old\"\ncommand = \"touch\"\nexpires = 2020-01-01T00:00:00Z\n\
+         [[allow]]\nid = \"new\"\ncommand = \"mkdir\"\nexpires = 2100-01-01T00:00:00Z\n\
+         [[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
+    );
+    let ran = ground.sh("touch a; mkdir b");
+    assert!(
+        !ground.path("a").exists() && ground.path("b").exists(),
+        "{}",
+        ran.stderr
+    );
+}
