@@ -13,8 +13,9 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 
-use crate::attached::InFlight;
-use crate::audit::{Caller, Outcome, Program, Reason};
+use crate::answer::Unread;
+use crate::approval::FactsDigest;
+use crate::audit::{Caller, Program, Reason};
 use crate::exec::{AttemptError, Patience};
 use crate::exec::{
     CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind, LookupError, Target,
@@ -22,10 +23,9 @@ use crate::exec::{
 };
 use crate::gate::Gate;
 use crate::judge::{Judgement, describe};
-use crate::ptrace;
+use crate::parking::Asked;
 use crate::readers::Job;
-use crate::seccomp::{Answered, Notification, Reply};
-use crate::tracee::Tid;
+use crate::seccomp::Notification;
 use crate::watch::Activity;
 use execward_policy::Decision;
 
@@ -39,6 +39,8 @@ pub(crate) struct Subject {
     pub(crate) args: ExecArgs,
     pub(crate) view: View,
     pub(crate) cwd: Vec<u8>,
+    /// Present once a person was asked about it.
+    pub(crate) asked: Option<Box<Asked>>,
 }
 
 /// Why an exec cannot be looked at now.
@@ -65,38 +67,59 @@ impl Hindrance {
     }
 }
 
+impl Subject {
+    /// What an answer about this exec is bound to, once its strings are read.
+    pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
+        FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
+    }
+}
+
 impl Gate {
     /// Takes a notification: every path from here answers it once, or parks it where it will be.
     pub(crate) fn consider(&mut self, notification: Notification) {
-        let received = Instant::now();
+        self.examine(notification, None);
+    }
+
+    /// The same for an exec that was asked about, and is read again.
+    pub(crate) fn examine(&mut self, notification: Notification, asked: Option<Box<Asked>>) {
+        let received = asked
+            .as_ref()
+            .map_or_else(Instant::now, |asked| asked.received);
         self.conclude_earlier(notification.tid());
         match self.capture(&notification, received) {
-            Ok(subject) => {
+            Ok(mut subject) => {
+                subject.asked = asked;
                 let found = self.look_up(&subject);
                 self.found(notification, subject, found);
             }
-            Err(hindrance) => self.hinder(notification, received, hindrance),
+            Err(hindrance) => self.hinder(notification, received, hindrance, asked),
         }
     }
 
-    fn hinder(&mut self, notification: Notification, received: Instant, hindrance: Hindrance) {
-        match hindrance {
-            Hindrance::Gone => notification.abandon(),
-            Hindrance::Busy => self.queue(notification),
+    fn hinder(
+        &mut self,
+        notification: Notification,
+        received: Instant,
+        hindrance: Hindrance,
+        asked: Option<Box<Asked>>,
+    ) {
+        let (caller, detail, errno) = match hindrance {
+            Hindrance::Gone => return self.lose(notification, asked),
+            Hindrance::Busy => return self.queue(notification, asked),
             Hindrance::Kernel(caller, errno) => {
                 let detail = format!("the kernel takes no such flags or strings: {errno}");
-                self.refuse(notification, received, caller.as_ref(), detail, errno);
+                (caller, detail, errno)
             }
-            Hindrance::Unreadable(caller, detail) => {
-                self.refuse(
-                    notification,
-                    received,
-                    caller.as_ref(),
-                    detail,
-                    Errno::EPERM,
-                );
-            }
-        }
+            Hindrance::Unreadable(caller, detail) => (caller, detail, Errno::EPERM),
+        };
+        let unread = Unread {
+            received,
+            caller,
+            detail,
+            errno,
+            asked,
+        };
+        self.refuse(notification, unread);
     }
 
     /// Who asks, and for which path.
@@ -153,6 +176,7 @@ impl Gate {
             args,
             view,
             cwd: Vec::new(),
+            asked: None,
         })
     }
 
@@ -186,7 +210,7 @@ impl Gate {
         found: Result<Image, LookupError>,
     ) {
         if !notification.is_pending() {
-            return notification.abandon();
+            return self.lose(notification, subject.asked);
         }
         match found {
             Ok(image) => self.settle(notification, subject, image),
@@ -217,16 +241,16 @@ impl Gate {
             subject.program.set_file(target.facts());
         }
         if let Err(error) = self.complete(&mut subject) {
-            return self.hinder(
-                notification,
-                subject.received,
-                Hindrance::of(&error, &subject.caller),
-            );
+            let hindrance = Hindrance::of(&error, &subject.caller);
+            return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
         let request = describe(&image, &subject.args.argv, &subject.cwd);
         let judgement = self.judge(&request, &subject);
+        let judgement = self.weigh(judgement, &subject, &image);
         match judgement.decision {
-            Decision::Allow if image.has_unreadable() && !self.kernel.is_privileged() => {
+            Decision::Allow | Decision::Ask
+                if image.has_unreadable() && !self.kernel.is_privileged() =>
+            {
                 let detail = "the file may be executed and not read, so what is loaded cannot be \
                               checked; make it readable for the session's user"
                     .to_owned();
@@ -237,7 +261,8 @@ impl Gate {
                 let expectation = expectation(&subject, &image);
                 self.admit(notification, subject, Some(image), expectation, &judgement);
             }
-            Decision::Ask | Decision::Deny => self.refuse_exec(notification, subject, &judgement),
+            Decision::Ask => self.ask(notification, subject, image, judgement),
+            Decision::Deny => self.refuse_exec(notification, subject, &judgement),
         }
     }
 
@@ -250,92 +275,10 @@ impl Gate {
             .credentials
             .look_up_like(&self.kernel.own)
         {
-            return self.answer_missing(notification, errno);
+            return self.answer_missing(notification, subject, errno);
         }
         let nothing = Expectation::new(None, &[], &[], Vec::new(), false);
         self.admit(notification, subject, None, nothing, &Judgement::missing());
-    }
-
-    /// An exec of which nothing can load is stopped where it fails, to see with what. Asked for
-    /// inside the call, the stop comes behind it (tried).
-    fn stop_if_it_must_fail(&self, tid: Tid, exec: &InFlight) {
-        let target = exec.image.as_ref().and_then(|image| image.target());
-        let is_executable = target.is_some_and(|file| file.facts().mode & 0o111 != 0);
-        if exec.expectation.exe.is_none() || !is_executable {
-            self.interrupt(tid);
-        }
-    }
-
-    /// Lets the kernel go on with an exec, and holds it to what was decided.
-    fn admit(
-        &mut self,
-        notification: Notification,
-        subject: Subject,
-        image: Option<Image>,
-        expectation: Expectation,
-        judgement: &Judgement,
-    ) {
-        let (tid, tgid) = (subject.caller.tid, subject.caller.pid);
-        if !self.attached.has(tid)
-            && let Err(errno) = ptrace::seize(tid)
-        {
-            if !notification.is_pending() {
-                return notification.abandon();
-            }
-            let detail = self.why_not_seized(&subject, errno);
-            let judgement = Judgement::refusal(Reason::Unverifiable, detail);
-            return self.refuse_exec(notification, subject, &judgement);
-        }
-        let exec_id = self.ledger.next_id();
-        let Subject {
-            received,
-            caller,
-            program,
-            attempt,
-            args,
-            view,
-            ..
-        } = subject;
-        let recorded = self.ledger.decided(
-            exec_id,
-            program,
-            judgement.decided(),
-            Reply::Continue,
-            received,
-            &self.watch,
-        );
-        let task = Some(view.into_task()).filter(|_| tid == tgid);
-        let exec = InFlight {
-            exec_id,
-            tgid,
-            task,
-            attempt,
-            args,
-            expectation,
-            image,
-        };
-        self.stop_if_it_must_fail(tid, &exec);
-        self.attached.expect(tid, exec, Instant::now());
-        let answered = match recorded {
-            // Seized by its number; the number is still the asking task's.
-            Ok(()) if notification.is_pending() => notification.respond(Reply::Continue),
-            Ok(()) => {
-                notification.abandon();
-                Ok(Answered::Gone)
-            }
-            Err(_) => {
-                self.release(tid, tgid);
-                return self.answer(notification, Reply::Fail(Errno::EPERM));
-            }
-        };
-        if answered != Ok(Answered::Taken) {
-            self.release(tid, tgid);
-            self.ledger
-                .outcome(exec_id, caller, Outcome::of("vanished"), &self.watch);
-        }
-        if let Err(errno) = answered {
-            self.listener_failed(errno);
-        }
     }
 }
 

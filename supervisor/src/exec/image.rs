@@ -110,6 +110,11 @@ impl Image {
         self.files.first()
     }
 
+    /// The named file and its interpreters.
+    pub(crate) fn files(&self) -> &[HeldFile] {
+        &self.files
+    }
+
     /// The interpreters, in the order in which the kernel meets them.
     pub(crate) fn interpreters(&self) -> &[HeldFile] {
         self.files.get(1..).unwrap_or_default()
