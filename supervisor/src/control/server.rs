@@ -1,7 +1,7 @@
 //! The control channel's thread: it knows the open questions and who is connected, and decides
 //! nothing. A slow client costs its own connection and nobody's time.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
 use std::sync::Arc;
@@ -99,7 +99,8 @@ impl Server {
             Notice::Settled(settled, answered) => {
                 self.questions.remove(&settled.request_id);
                 let told = rendered(&FromGate::ApprovalSettled(settled));
-                for client in self.subscribed().chain(answered).collect::<Vec<_>>() {
+                let hearers: BTreeSet<_> = self.subscribed().chain(answered).collect();
+                for client in hearers {
                     self.send(client, &told);
                 }
             }
