@@ -1,5 +1,6 @@
 //! execward on the real kernel. Each attack stands beside its harmless twin.
 
+mod approvals;
 mod audit;
 mod failed;
 mod identity;
@@ -7,6 +8,8 @@ mod input;
 mod interpreter;
 mod lifetime;
 mod race;
+mod senders;
 mod signals;
 mod threads;
 mod verdict;
+mod withdrawn;
