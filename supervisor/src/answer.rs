@@ -4,16 +4,44 @@ use std::time::Instant;
 
 use nix::errno::Errno;
 
-use crate::audit::{Caller, Program, Reason};
+use crate::audit::{Caller, ExecId, LogError, Program, Reason};
 use crate::gate::Gate;
 use crate::judge::Judgement;
+use crate::ledger::Conclusion;
+use crate::parking::Asked;
 use crate::pipeline::Subject;
 use crate::refusal::Refusal;
 use crate::seccomp::{Notification, Reply};
+use crate::tracee::{TaskDir, Tid};
+
+/// An exec that cannot be read whole.
+#[derive(Debug)]
+pub(crate) struct Unread {
+    pub(crate) received: Instant,
+    pub(crate) caller: Option<Caller>,
+    pub(crate) detail: String,
+    /// What the task is told.
+    pub(crate) errno: Errno,
+    pub(crate) asked: Option<Box<Asked>>,
+}
 
 impl Gate {
-    pub(crate) fn answer_missing(&mut self, notification: Notification, errno: Errno) {
-        self.ledger.missed(&self.watch);
+    /// There is no such file. Of an exec that was asked about there was one: that is a decision.
+    pub(crate) fn answer_missing(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        errno: Errno,
+    ) {
+        match subject.asked {
+            Some(asked) => {
+                let detail = format!("its file is gone: {errno}");
+                let judgement = Judgement::refusal(Reason::ChangedSincePrompt, detail);
+                let (program, received) = (subject.program, subject.received);
+                self.record_refusal(program, received, &judgement, Some(&asked), errno);
+            }
+            None => self.ledger.missed(&self.watch),
+        }
         self.answer(notification, Reply::Fail(errno));
     }
 
@@ -30,43 +58,46 @@ impl Gate {
             args,
             view,
             caller,
+            asked,
             ..
         } = subject;
-        let id = self.record_refusal(program, received, judgement, Errno::EPERM);
-        if let Some(notices) = &self.notices {
-            let refusal = Refusal {
-                path: &args.path,
-                argv: &args.argv,
-                ground: judgement.ground_in_words(),
-                reason: judgement.reason_in_words(),
-                instead: judgement.instead.as_deref(),
-                id,
-            };
-            let (proc, filesystems) = (&self.kernel.proc, &mut self.kernel.filesystems);
-            let told = notices.tell(&refusal, proc, filesystems, view.task(), caller.pid);
-            if let Err(errno) = &told {
-                tracing::debug!(%errno, "no refusal line");
-            }
-            if caller.pid == self.command.pid {
-                self.command.was_told = told.is_ok();
-            }
+        let errno = judgement.errno();
+        let id = self.record_refusal(program, received, judgement, asked.as_deref(), errno);
+        let refusal = Refusal {
+            path: &args.path,
+            argv: &args.argv,
+            ground: judgement.ground_in_words(),
+            reason: judgement.reason_in_words(),
+            instead: judgement.instead.as_deref(),
+            id: id.to_string(),
+        };
+        let was_told = self.say(&refusal.line(), view.task(), caller.pid);
+        if caller.pid == self.command.pid {
+            self.command.was_told = was_told;
         }
-        self.answer(notification, Reply::Fail(Errno::EPERM));
+        self.answer(notification, Reply::Fail(errno));
+    }
+
+    /// Puts `line` on the standard error of a task that waits in its exec; whether it is there.
+    pub(crate) fn say(&mut self, line: &[u8], task: &TaskDir, tgid: Tid) -> bool {
+        let Some(notices) = &self.notices else {
+            return false;
+        };
+        let (proc, filesystems) = (&self.kernel.proc, &mut self.kernel.filesystems);
+        let told = notices.tell(line, proc, filesystems, task, tgid);
+        if let Err(errno) = &told {
+            tracing::debug!(%errno, "no line on the standard error");
+        }
+        told.is_ok()
     }
 
     /// Refuses an exec that cannot be read whole, with the kernel's errno where it would refuse it
     /// too: record, answer.
-    pub(crate) fn refuse(
-        &mut self,
-        notification: Notification,
-        received: Instant,
-        caller: Option<&Caller>,
-        detail: String,
-        errno: Errno,
-    ) {
-        let program = caller.map(Program::of).unwrap_or_default();
-        let judgement = Judgement::refusal(Reason::Unreadable, detail);
-        self.record_refusal(program, received, &judgement, errno);
+    pub(crate) fn refuse(&mut self, notification: Notification, unread: Unread) {
+        let program = unread.caller.as_ref().map(Program::of).unwrap_or_default();
+        let judgement = Judgement::refusal(Reason::Unreadable, unread.detail);
+        let (asked, errno) = (unread.asked.as_deref(), unread.errno);
+        self.record_refusal(program, unread.received, &judgement, asked, errno);
         self.answer(notification, Reply::Fail(errno));
     }
 
@@ -75,18 +106,43 @@ impl Gate {
         program: Program,
         received: Instant,
         judgement: &Judgement,
+        asked: Option<&Asked>,
         errno: Errno,
-    ) -> String {
-        let id = self.ledger.next_id();
-        let (decided, reply) = (judgement.decided(), Reply::Fail(errno));
+    ) -> ExecId {
+        let reply = Some(Reply::Fail(errno));
+        let (id, recorded) = self.record(program, judgement, asked, received, reply);
         // Without its record it is refused all the same, and the gap is counted.
-        if let Err(error) = self
-            .ledger
-            .decided(id, program, decided, reply, received, &self.watch)
-        {
+        if let Err(error) = recorded {
             tracing::error!(%error, %id, "a refusal is missing from the log");
         }
-        id.to_string()
+        if let Some(asked) = asked {
+            self.settle_question(asked, false, judgement.ground);
+        }
+        id
+    }
+
+    /// Writes an exec's one decision, under the ID that it was asked about by, or a new one.
+    pub(crate) fn record(
+        &mut self,
+        program: Program,
+        judgement: &Judgement,
+        asked: Option<&Asked>,
+        received: Instant,
+        reply: Option<Reply>,
+    ) -> (ExecId, Result<(), LogError>) {
+        let exec_id = match asked {
+            Some(asked) => asked.exec_id,
+            None => self.ledger.next_id(),
+        };
+        let conclusion = Conclusion {
+            exec_id,
+            program,
+            decided: judgement.decided(),
+            approval: asked.map(Asked::note),
+            received,
+            reply,
+        };
+        (exec_id, self.ledger.decided(conclusion, &self.watch))
     }
 
     pub(crate) fn answer(&mut self, notification: Notification, reply: Reply) {
@@ -121,7 +177,7 @@ impl Gate {
         errno: Errno,
     ) {
         if !notification.is_pending() {
-            return notification.abandon();
+            return self.lose(notification, subject.asked);
         }
         let detail = self.why_not_seized(&subject, errno);
         let judgement = Judgement::refusal(Reason::Unverifiable, detail);

@@ -5,6 +5,9 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::approval::Prompt;
+use crate::control::{Span, Where};
+
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
 /// policy before it runs, and checked again once it is loaded.
 #[derive(Debug, Parser)]
@@ -18,6 +21,12 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run CMD and all that it starts under the gate
     Run(RunArgs),
+    /// Show what waits for an answer
+    Pending(PendingArgs),
+    /// Let a waiting exec go on
+    Allow(AnswerArgs),
+    /// Refuse a waiting exec
+    Deny(AnswerArgs),
     /// Read audit logs
     #[command(subcommand)]
     Audit(AuditCommand),
@@ -52,6 +61,9 @@ pub(crate) struct RunArgs {
     /// Audit log [default: in the state directory of the session]
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Who is asked where the policy asks
+    #[arg(long, value_enum, default_value_t, value_name = "WHO")]
+    pub(crate) prompt: Prompt,
     /// When CMD ends, kill what it left running
     #[arg(long, overrides_with = "linger")]
     pub(crate) kill_at_exit: bool,
@@ -72,6 +84,50 @@ pub(crate) struct RunArgs {
         allow_hyphen_values = true
     )]
     pub(crate) cmd: Vec<OsString>,
+}
+
+/// Which live session is meant.
+#[derive(Debug, Args)]
+pub(crate) struct WhereArgs {
+    /// The session's name [default: the newest that is live]
+    #[arg(long, value_name = "NAME", conflicts_with = "control", value_parser = session_name)]
+    session: Option<String>,
+    /// The session's control socket
+    #[arg(long, value_name = "SOCKET")]
+    control: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct PendingArgs {
+    /// A JSON object a line, as on the control socket
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: WhereArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AnswerArgs {
+    /// Which exec: its ID, or enough of the start to tell it from the others
+    pub(crate) id: String,
+    /// How long the answer holds
+    #[arg(long = "for", value_enum, default_value_t, value_name = "SPAN")]
+    pub(crate) span: Span,
+    /// Why, for the log
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: Option<String>,
+    #[command(flatten)]
+    pub(crate) place: WhereArgs,
+}
+
+impl WhereArgs {
+    pub(crate) fn meant(&self) -> Where {
+        match (&self.session, &self.control) {
+            (_, Some(socket)) => Where::At(socket.clone()),
+            (Some(name), None) => Where::Named(name.clone()),
+            (None, None) => Where::Newest,
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]

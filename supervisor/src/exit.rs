@@ -9,10 +9,14 @@ use crate::ptrace::CommandStatus;
 pub(crate) enum ExitStatus {
     /// Fine.
     Success,
+    /// A finding: what was asked for is not so, or not done.
+    Finding,
     /// Usage or a policy fault, everywhere but in `run`.
     Usage,
     /// The log is damaged.
     LogDamaged,
+    /// No session is live that could answer.
+    NoSupervisor,
     /// Input or output failed.
     Io,
     /// `run`: execward itself failed, usage and policy included. Nothing ran uncovered.
@@ -25,8 +29,10 @@ impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {
         Self::from(match status {
             ExitStatus::Success => 0,
+            ExitStatus::Finding => 1,
             ExitStatus::Usage => 2,
             ExitStatus::LogDamaged => 4,
+            ExitStatus::NoSupervisor => 6,
             ExitStatus::Io => 7,
             ExitStatus::OwnFailure => 125,
             ExitStatus::Command(CommandStatus::Exited(code)) => code,

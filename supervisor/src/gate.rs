@@ -15,8 +15,10 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
 
+use crate::answer::Unread;
 use crate::attached::{Attached, InFlight};
 use crate::audit::{Ended, Reason};
+use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::influence::Protected;
 use crate::judge::{Judgement, OperatorGrant};
@@ -25,11 +27,12 @@ use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::Link;
+use crate::notices::Notices;
+use crate::parking::{Asked, Parking};
 use crate::pipeline::Subject;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::{Finding, JobId, Readers};
-use crate::refusal::Notices;
-use crate::seccomp::{Listener, Notification, Reply};
+use crate::seccomp::{Listener, Notification};
 use crate::settled::Settled;
 use crate::tracee::Tid;
 use crate::watch::Watch;
@@ -41,6 +44,16 @@ pub(crate) enum Afterlife {
     Linger,
     /// They are killed.
     Kill,
+}
+
+impl Afterlife {
+    pub(crate) fn of(args: &RunArgs) -> Self {
+        if args.kill_at_exit {
+            Self::Kill
+        } else {
+            Self::Linger
+        }
+    }
 }
 
 /// A session's gate.
@@ -56,7 +69,8 @@ pub(crate) struct Gate {
     pub(crate) readers: Readers,
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,
-    pub(crate) queued: HashMap<Tid, VecDeque<Notification>>,
+    pub(crate) queued: HashMap<Tid, VecDeque<Queued>>,
+    pub(crate) parking: Parking,
     pub(crate) notices: Option<Notices>,
     pub(crate) listener: Rc<Listener>,
     pub(crate) signals: SignalFd,
@@ -68,6 +82,9 @@ pub(crate) struct Gate {
     pub(crate) afterlife: Afterlife,
     pub(crate) is_over: bool,
 }
+
+/// A notification that waits for another exec of its thread group, with what was asked about it.
+type Queued = (Notification, Option<Box<Asked>>);
 
 /// Most notifications taken in one turn before reaping and timers have theirs.
 const NOTIFICATIONS_A_TURN: usize = 64;
@@ -83,6 +100,7 @@ struct Ready {
     hangup: bool,
     signal: bool,
     reader: bool,
+    control: bool,
     link: bool,
     shim: bool,
 }
@@ -94,6 +112,7 @@ impl Gate {
     /// If the listener or poll(2) fail: the caller ends the session then.
     pub(crate) fn run(&mut self) -> Result<(), Errno> {
         let result = self.turn_until_over();
+        self.withdraw_all();
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
         result
@@ -108,6 +127,9 @@ impl Gate {
             if ready.reader {
                 self.take_findings();
             }
+            if ready.control {
+                self.take_reports();
+            }
             if ready.notification {
                 self.take_notifications()?;
             }
@@ -115,6 +137,7 @@ impl Gate {
                 self.take_report();
             }
             self.interrupt_overdue();
+            self.look_at_parked(Instant::now());
             if ready.link {
                 self.front_is_gone();
             }
@@ -139,6 +162,10 @@ impl Gate {
         let link_at = (!self.command.front_knows).then_some(2);
         let shim_at = self.shim.as_ref().map(|shim| {
             fds.push(PollFd::new(shim.as_fd(), PollFlags::POLLIN));
+            fds.len() - 1
+        });
+        let control_at = self.parking.control.as_ref().map(|control| {
+            fds.push(PollFd::new(control.as_fd(), PollFlags::POLLIN));
             fds.len() - 1
         });
         let readers_at = fds.len();
@@ -169,13 +196,18 @@ impl Gate {
             notification: listener.intersects(PollFlags::POLLIN),
             hangup: listener.intersects(PollFlags::POLLHUP | PollFlags::POLLERR),
             link: link_at.is_some_and(|at| seen(at).intersects(PollFlags::POLLHUP)),
+            control: control_at.is_some_and(|at| !seen(at).is_empty()),
             shim: shim_at.is_some_and(|at| !seen(at).is_empty()),
             reader: is_late || (readers_at..fds.len()).any(|at| !seen(at).is_empty()),
         })
     }
 
     fn time_out(&self) -> PollTimeout {
-        let next = [self.attached.next_interrupt(), self.readers.next_deadline()];
+        let next = [
+            self.attached.next_interrupt(),
+            self.readers.next_deadline(),
+            self.parking.next_look(),
+        ];
         let Some(next) = next.into_iter().flatten().min() else {
             return PollTimeout::NONE;
         };
@@ -248,7 +280,7 @@ impl Gate {
                         continue;
                     };
                     if self.attached.is_busy(subject.caller.pid) {
-                        self.queue(notification);
+                        self.queue(notification, subject.asked);
                     } else {
                         self.found(notification, subject, found);
                     }
@@ -283,18 +315,25 @@ impl Gate {
     }
 
     /// Parks a notification until the exec of its thread group that is in flight is over.
-    pub(crate) fn queue(&mut self, notification: Notification) {
-        let tgid = self
-            .kernel
-            .proc
-            .status(notification.tid())
-            .map(|status| status.tgid);
-        match tgid {
-            Ok(tgid) => self.queued.entry(tgid).or_default().push_back(notification),
-            Err(_) if !notification.is_pending() => notification.abandon(),
+    pub(crate) fn queue(&mut self, notification: Notification, asked: Option<Box<Asked>>) {
+        let status = self.kernel.proc.status(notification.tid());
+        match status.map(|status| status.tgid) {
+            Ok(tgid) => {
+                let queue = self.queued.entry(tgid).or_default();
+                queue.push_back((notification, asked));
+            }
+            Err(_) if !notification.is_pending() => self.lose(notification, asked),
             Err(error) => {
                 tracing::error!(%error, "cannot tell the process of a waiting thread");
-                self.answer(notification, Reply::Fail(Errno::EPERM));
+                let detail = format!("cannot tell its process: {error}");
+                let unread = Unread {
+                    received: Instant::now(),
+                    caller: None,
+                    detail,
+                    errno: Errno::EPERM,
+                    asked,
+                };
+                self.refuse(notification, unread);
             }
         }
     }
@@ -302,14 +341,15 @@ impl Gate {
     /// The exec of `tgid` that was in flight is over: the next may come.
     pub(crate) fn group_is_free(&mut self, tgid: Tid) {
         while !self.attached.is_busy(tgid) {
-            let Some(next) = self.queued.get_mut(&tgid).and_then(VecDeque::pop_front) else {
+            let Some((next, asked)) = self.queued.get_mut(&tgid).and_then(VecDeque::pop_front)
+            else {
                 self.queued.remove(&tgid);
                 return;
             };
             if next.is_pending() {
-                self.consider(next);
+                self.examine(next, asked);
             } else {
-                next.abandon();
+                self.lose(next, asked);
             }
         }
     }

@@ -7,7 +7,9 @@ use execward_policy::{
     Security, Verdict,
 };
 use jiff::Timestamp;
+use nix::errno::Errno;
 
+use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
 use crate::exec::{FileFacts, Image, Kind};
 use crate::gate::Gate;
@@ -26,6 +28,8 @@ pub(crate) struct Judgement {
     detail: Option<String>,
     /// The allow whose `children` may run below.
     allowed_by: Option<RuleKey>,
+    /// What becomes of a question that nobody answers.
+    unanswered: Decision,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -39,19 +43,14 @@ impl Judgement {
     fn of(verdict: Verdict<'_>) -> Self {
         let decision = verdict.decision();
         let rule = verdict.rule();
-        let ground = match (decision, verdict.basis()) {
-            (Decision::Ask, _) => Reason::NoApprover,
-            (_, Basis::Rule(_)) => Reason::Rule,
-            (_, Basis::Children(_)) => Reason::Children,
-            (_, Basis::Default { .. }) => Reason::Default,
+        let ground = match verdict.basis() {
+            Basis::Rule(_) => Reason::Rule,
+            Basis::Children(_) => Reason::Children,
+            Basis::Default { .. } => Reason::Default,
         };
         Self {
             decision,
-            verdict: match decision {
-                Decision::Allow => "allow",
-                Decision::Ask => "ask",
-                Decision::Deny => "deny",
-            },
+            verdict: word(decision),
             ground,
             rule: rule.map(|rule| RuleNote {
                 id: rule.id().to_owned(),
@@ -64,6 +63,7 @@ impl Judgement {
                 Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
                 Basis::Children(_) | Basis::Default { .. } => None,
             },
+            unanswered: verdict.unanswered(),
         }
     }
 
@@ -78,6 +78,60 @@ impl Judgement {
             instead: None,
             detail: Some(detail),
             allowed_by: None,
+            unanswered: Decision::Deny,
+        }
+    }
+
+    /// A question that nobody answers, on `ground`: refused, unless `ask_fallback` lets it go.
+    pub(crate) fn unanswered(self, ground: Reason) -> Self {
+        if self.unanswered == Decision::Allow {
+            let (decision, verdict) = (Decision::Allow, word(Decision::Allow));
+            return Self {
+                decision,
+                verdict,
+                ground,
+                ..self
+            };
+        }
+        self.refused(ground)
+    }
+
+    /// Whether the policy lets the question go if nobody answers.
+    pub(crate) fn falls_open(&self) -> bool {
+        self.unanswered == Decision::Allow
+    }
+
+    /// A question that ends in a refusal, on `ground`.
+    pub(crate) fn refused(self, ground: Reason) -> Self {
+        Self {
+            decision: Decision::Deny,
+            verdict: word(Decision::Deny),
+            ground,
+            ..self
+        }
+    }
+
+    /// What a person said of a question, for `reason` if there is one.
+    pub(crate) fn of_person(self, said: Said, ground: Reason, reason: Option<String>) -> Self {
+        let decision = match said {
+            Said::Allow => Decision::Allow,
+            Said::Deny => Decision::Deny,
+        };
+        Self {
+            decision,
+            verdict: word(decision),
+            ground,
+            reason: reason.or(self.reason),
+            ..self
+        }
+    }
+
+    /// What a refused task is told: to try again, where that may help.
+    pub(crate) fn errno(&self) -> Errno {
+        if self.ground == Reason::Overload {
+            Errno::EAGAIN
+        } else {
+            Errno::EPERM
         }
     }
 
@@ -92,6 +146,7 @@ impl Judgement {
             instead: None,
             detail: None,
             allowed_by: None,
+            unanswered: Decision::Deny,
         }
     }
 
@@ -128,17 +183,30 @@ impl Judgement {
 
     /// For the refusal line: on what ground, in parentheses.
     pub(crate) fn ground_in_words(&self) -> String {
-        match (&self.rule, self.ground) {
-            (Some(rule), Reason::NoApprover) => {
-                format!("rule {} asks, and nobody can answer yet", rule.id)
+        let asks = match &self.rule {
+            Some(rule) => format!("rule {} asks", rule.id),
+            None => "not in the policy".to_owned(),
+        };
+        match self.ground {
+            Reason::NoApprover => format!("{asks}, and nobody can answer"),
+            Reason::Timeout => format!("{asks}, and nobody answered"),
+            Reason::Signalled => format!("{asks}, and a signal came first"),
+            Reason::Withdrawn => format!("{asks}, and the session ends"),
+            Reason::Overload => format!("{asks}, and too many questions are open"),
+            Reason::ChangedSincePrompt => "it changed while it waited for the answer".into(),
+            Reason::User => "a person said no".into(),
+            Reason::Grant => "a person said no for this session".into(),
+            Reason::ReadDeadline => "its file system does not answer".into(),
+            Reason::Unverifiable => "what it loads cannot be verified".into(),
+            Reason::Unreadable => "it cannot be read whole".into(),
+            Reason::Default => "not in the policy".into(),
+            Reason::Rule => match &self.rule {
+                Some(rule) => format!("rule {}", rule.id),
+                None => "not in the policy".into(),
+            },
+            Reason::Children | Reason::Operator | Reason::TargetMissing | Reason::SupError => {
+                "execward failed".into()
             }
-            (None, Reason::NoApprover) => "not in the policy, and nobody can answer yet".into(),
-            (Some(rule), _) => format!("rule {}", rule.id),
-            (None, Reason::Default) => "not in the policy".into(),
-            (None, Reason::ReadDeadline) => "its file system does not answer".into(),
-            (None, Reason::Unverifiable) => "what it loads cannot be verified".into(),
-            (None, Reason::Unreadable) => "it cannot be read whole".into(),
-            (None, _) => "execward failed".into(),
         }
     }
 
@@ -234,5 +302,13 @@ fn nameless() -> ProgramFile {
         origin: execward_policy::Origin::Anonymous,
         is_settled: false,
         sha256: None,
+    }
+}
+
+fn word(decision: Decision) -> &'static str {
+    match decision {
+        Decision::Allow => "allow",
+        Decision::Ask => "ask",
+        Decision::Deny => "deny",
     }
 }

@@ -1,16 +1,16 @@
 //! The session's account: records in the order in which they must be written, and counts.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::audit::{
-    Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError, Outcome, Program,
-    SessionEnd, SessionStart, Summary, Tally,
+    ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError,
+    Outcome, Program, SessionEnd, SessionStart, Summary, Tally,
 };
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
 
 /// How often missing targets are summed up.
-const SUMMARY_EVERY: std::time::Duration = std::time::Duration::from_secs(60);
+const SUMMARY_EVERY: Duration = Duration::from_secs(60);
 
 /// The log, and what was counted beside it.
 #[derive(Debug)]
@@ -20,6 +20,19 @@ pub(crate) struct Ledger {
     missing: u64,
     summed: Instant,
     next: u64,
+}
+
+/// What is decided about one exec.
+#[derive(Debug)]
+pub(crate) struct Conclusion {
+    pub(crate) exec_id: ExecId,
+    pub(crate) program: Program,
+    pub(crate) decided: Decided,
+    /// If a person was asked.
+    pub(crate) approval: Option<ApprovalNote>,
+    pub(crate) received: Instant,
+    /// What the kernel will be told; nothing if the task is gone.
+    pub(crate) reply: Option<Reply>,
 }
 
 impl Ledger {
@@ -49,45 +62,78 @@ impl Ledger {
         self.log.sync()
     }
 
-    /// Writes down what is decided, before the kernel is told `reply`.
+    /// Writes down that an exec waits for a person, for at most `ttl`.
+    ///
+    /// # Errors
+    /// If it is not in the log: the exec is refused then.
+    pub(crate) fn held(
+        &mut self,
+        exec_id: ExecId,
+        program: Program,
+        decision: Decided,
+        ttl: Duration,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        let approval = ApprovalNote {
+            ttl_s: Some(ttl.as_secs()),
+            ..ApprovalNote::default()
+        };
+        let body = Body::Held {
+            exec_id,
+            proc: Box::new(program),
+            decision,
+            approval,
+        };
+        self.append(&body, watch)?;
+        self.tally.asked += 1;
+        Ok(())
+    }
+
+    /// Writes down what is decided, before the kernel is told.
     ///
     /// # Errors
     /// If it is not in the log: the exec is refused then.
     pub(crate) fn decided(
         &mut self,
-        exec_id: ExecId,
-        program: Program,
-        decision: Decided,
-        reply: Reply,
-        received: Instant,
+        conclusion: Conclusion,
         watch: &Watch,
     ) -> Result<(), LogError> {
-        let effect = match reply {
-            Reply::Continue => Effect {
-                sent: "continue",
-                errno: None,
-            },
-            Reply::Fail(errno) => Effect {
-                sent: "errno",
-                errno: Some(format!("{errno:?}")),
-            },
-        };
-        let total = u64::try_from(received.elapsed().as_micros()).unwrap_or(u64::MAX);
-        let lat = Latency { total };
+        let reply = conclusion.reply;
+        let elapsed = conclusion.received.elapsed().as_micros();
         let body = Body::Decision {
-            exec_id,
-            proc: Box::new(program),
-            decision,
-            effect,
-            lat,
+            exec_id: conclusion.exec_id,
+            proc: Box::new(conclusion.program),
+            decision: conclusion.decided,
+            effect: effect(reply),
+            approval: conclusion.approval,
+            lat: Latency {
+                total: u64::try_from(elapsed).unwrap_or(u64::MAX),
+            },
         };
         self.append(&body, watch)?;
         self.tally.decisions += 1;
         match reply {
-            Reply::Continue => self.tally.allowed += 1,
-            Reply::Fail(_) => self.tally.refused += 1,
+            Some(Reply::Continue) => self.tally.allowed += 1,
+            Some(Reply::Fail(_)) => self.tally.refused += 1,
+            None => self.tally.withdrawn += 1,
         }
         Ok(())
+    }
+
+    /// Writes down that a process that may not answer tried to.
+    pub(crate) fn refused_sender(&mut self, sender: Approver, detail: String, watch: &Watch) {
+        let body = Body::ApprovalRefused { sender, detail };
+        if self.append(&body, watch).is_err() {
+            tracing::error!(?sender, "a refused sender is missing from the log");
+        }
+    }
+
+    /// Waits until all that is written is on the disk.
+    ///
+    /// # Errors
+    /// What fdatasync(2) answers.
+    pub(crate) fn sync(&self, watch: &Watch) -> Result<(), LogError> {
+        watch.during(Activity::Recording, || self.log.sync())
     }
 
     /// Writes down what came of an exec that went on; whether that succeeded.
@@ -154,4 +200,13 @@ impl Ledger {
             .during(Activity::Recording, || self.log.append(body))
             .inspect_err(|error| tracing::error!(%error, "a record was not written"))
     }
+}
+
+fn effect(reply: Option<Reply>) -> Effect {
+    let (sent, errno) = match reply {
+        Some(Reply::Continue) => ("continue", None),
+        Some(Reply::Fail(errno)) => ("errno", Some(format!("{errno:?}"))),
+        None => ("none", None),
+    };
+    Effect { sent, errno }
 }

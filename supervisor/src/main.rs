@@ -1,11 +1,15 @@
 //! `execward run -- CMD`: every execve of CMD and its descendants stops in the kernel, is judged by
 //! policy, and is checked again once it is loaded. See the README for what this stops and what not.
 
+mod admission;
 mod answer;
+mod approval;
 mod attached;
 mod audit;
 mod cli;
 mod command;
+mod consent;
+mod control;
 mod diagnostics;
 mod exec;
 mod exit;
@@ -21,6 +25,8 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+mod notices;
+mod parking;
 mod pipeline;
 mod places;
 mod policy;
@@ -29,6 +35,7 @@ mod readers;
 mod refusal;
 mod seccomp;
 mod session;
+mod session_record;
 mod settled;
 mod stop;
 mod tracee;
@@ -41,7 +48,8 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::audit::{Shown, TailError};
-use crate::cli::{AuditCommand, Cli, Command, TailArgs};
+use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
+use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 
@@ -69,8 +77,26 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
             front::say(&error.to_string());
             ExitStatus::OwnFailure
         }),
+        Command::Pending(pending) => {
+            let shown = control::pending(&pending, &mut std::io::stdout());
+            told(shown.map(|()| ExitStatus::Success))
+        }
+        Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
+        Command::Deny(deny) => answer_call(&deny, Decision::Deny),
         Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
     }
+}
+
+fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
+    told(control::answer(args, decision, &mut std::io::stdout()))
+}
+
+/// The status of a verb, its error said.
+fn told(done: Result<ExitStatus, VerbError>) -> ExitStatus {
+    done.unwrap_or_else(|error| {
+        front::say(&error.to_string());
+        error.status()
+    })
 }
 
 /// `__gate LINK PULSE run …`: see [`session`].

@@ -9,14 +9,15 @@
 //! before; what is expected is stored before CONTINUE; an exec-stop that nothing expected is
 //! killed; every error refuses or kills; no task is traced but from CONTINUE to its exec-stop.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use jiff::Timestamp;
 use nix::errno::Errno;
 
-use crate::attached::InFlight;
-use crate::audit::{Caller, Outcome, Program, Reason};
+use crate::admission::Loads;
+use crate::answer::Unread;
+use crate::approval::FactsDigest;
+use crate::audit::{Caller, Program, Reason};
 use crate::exec::{AttemptError, Patience};
 use crate::exec::{
     CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind, LookupError, Target,
@@ -24,12 +25,11 @@ use crate::exec::{
 };
 use crate::gate::Gate;
 use crate::judge::Judgement;
-use crate::ptrace;
+use crate::parking::Asked;
 use crate::readers::Job;
-use crate::seccomp::{Answered, Notification, Reply};
-use crate::tracee::Tid;
+use crate::seccomp::Notification;
 use crate::watch::Activity;
-use execward_policy::{Ancestor, Decision};
+use execward_policy::Decision;
 
 /// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
 #[derive(Debug)]
@@ -43,13 +43,8 @@ pub(crate) struct Subject {
     pub(crate) cwd: Vec<u8>,
     /// Whether the digests of its files were taken, or tried.
     pub(crate) is_digested: bool,
-}
-
-/// What an exec that goes on is to load.
-struct Loads {
-    expectation: Expectation,
-    history: Option<(Arc<Ancestor>, Tid)>,
-    image: Option<Image>,
+    /// Present once a person was asked about it.
+    pub(crate) asked: Option<Box<Asked>>,
 }
 
 /// Why an exec cannot be looked at now.
@@ -76,38 +71,59 @@ impl Hindrance {
     }
 }
 
+impl Subject {
+    /// What an answer about this exec is bound to, once its strings are read.
+    pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
+        FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
+    }
+}
+
 impl Gate {
     /// Takes a notification: every path from here answers it once, or parks it where it will be.
     pub(crate) fn consider(&mut self, notification: Notification) {
-        let received = Instant::now();
+        self.examine(notification, None);
+    }
+
+    /// The same for an exec that was asked about, and is read again.
+    pub(crate) fn examine(&mut self, notification: Notification, asked: Option<Box<Asked>>) {
+        let received = asked
+            .as_ref()
+            .map_or_else(Instant::now, |asked| asked.received);
         self.conclude_earlier(notification.tid());
         match self.capture(&notification, received) {
-            Ok(subject) => {
+            Ok(mut subject) => {
+                subject.asked = asked;
                 let found = self.look_up(&subject);
                 self.found(notification, subject, found);
             }
-            Err(hindrance) => self.hinder(notification, received, hindrance),
+            Err(hindrance) => self.hinder(notification, received, hindrance, asked),
         }
     }
 
-    fn hinder(&mut self, notification: Notification, received: Instant, hindrance: Hindrance) {
-        match hindrance {
-            Hindrance::Gone => notification.abandon(),
-            Hindrance::Busy => self.queue(notification),
+    fn hinder(
+        &mut self,
+        notification: Notification,
+        received: Instant,
+        hindrance: Hindrance,
+        asked: Option<Box<Asked>>,
+    ) {
+        let (caller, detail, errno) = match hindrance {
+            Hindrance::Gone => return self.lose(notification, asked),
+            Hindrance::Busy => return self.queue(notification, asked),
             Hindrance::Kernel(caller, errno) => {
                 let detail = format!("the kernel takes no such flags or strings: {errno}");
-                self.refuse(notification, received, caller.as_ref(), detail, errno);
+                (caller, detail, errno)
             }
-            Hindrance::Unreadable(caller, detail) => {
-                self.refuse(
-                    notification,
-                    received,
-                    caller.as_ref(),
-                    detail,
-                    Errno::EPERM,
-                );
-            }
-        }
+            Hindrance::Unreadable(caller, detail) => (caller, detail, Errno::EPERM),
+        };
+        let unread = Unread {
+            received,
+            caller,
+            detail,
+            errno,
+            asked,
+        };
+        self.refuse(notification, unread);
     }
 
     /// Who asks, and for which path.
@@ -165,6 +181,7 @@ impl Gate {
             view,
             cwd: Vec::new(),
             is_digested: false,
+            asked: None,
         })
     }
 
@@ -198,7 +215,7 @@ impl Gate {
         found: Result<Image, LookupError>,
     ) {
         if !notification.is_pending() {
-            return notification.abandon();
+            return self.lose(notification, subject.asked);
         }
         match found {
             Ok(image) => self.settle(notification, subject, image),
@@ -233,11 +250,8 @@ impl Gate {
             subject.program.set_file(target.facts());
         }
         if let Err(error) = self.complete(&mut subject) {
-            return self.hinder(
-                notification,
-                subject.received,
-                Hindrance::of(&error, &subject.caller),
-            );
+            let hindrance = Hindrance::of(&error, &subject.caller);
+            return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
         let lineage = self.lineage_of(subject.view.status());
         let request = self.describe(&image, &subject.args.argv, &subject.cwd, lineage);
@@ -248,8 +262,11 @@ impl Gate {
             return self.hand_to_reader(notification, subject);
         }
         let judgement = self.judge(&request, &subject);
+        let judgement = self.weigh(judgement, &subject, &image);
         match judgement.decision {
-            Decision::Allow if image.has_unreadable() && !self.kernel.is_privileged() => {
+            Decision::Allow | Decision::Ask
+                if image.has_unreadable() && !self.kernel.is_privileged() =>
+            {
                 let detail = "the file may be executed and not read, so what is loaded cannot be \
                               checked; make it readable for the session's user"
                     .to_owned();
@@ -264,7 +281,8 @@ impl Gate {
                 };
                 self.admit(notification, subject, loads, &judgement);
             }
-            Decision::Ask | Decision::Deny => self.refuse_exec(notification, subject, &judgement),
+            Decision::Ask => self.ask(notification, subject, image, judgement),
+            Decision::Deny => self.refuse_exec(notification, subject, &judgement),
         }
     }
 
@@ -277,7 +295,7 @@ impl Gate {
             .credentials
             .look_up_like(&self.kernel.own)
         {
-            return self.answer_missing(notification, errno);
+            return self.answer_missing(notification, subject, errno);
         }
         let nothing = Loads {
             expectation: Expectation::new(None, &[], &[], Vec::new(), false),
@@ -285,83 +303,6 @@ impl Gate {
             image: None,
         };
         self.admit(notification, subject, nothing, &Judgement::missing());
-    }
-
-    /// An exec of which nothing can load is stopped where it fails, to see with what. Asked for
-    /// inside the call, the stop comes behind it (tried).
-    fn stop_if_it_must_fail(&self, tid: Tid, exec: &InFlight) {
-        let target = exec.image.as_ref().and_then(|image| image.target());
-        let is_executable = target.is_some_and(|file| file.facts().mode & 0o111 != 0);
-        if exec.expectation.exe.is_none() || !is_executable {
-            self.interrupt(tid);
-        }
-    }
-
-    /// Lets the kernel go on with an exec, and holds it to what was decided.
-    fn admit(
-        &mut self,
-        notification: Notification,
-        subject: Subject,
-        loads: Loads,
-        judgement: &Judgement,
-    ) {
-        let (tid, tgid) = (subject.caller.tid, subject.caller.pid);
-        if !self.attached.has(tid)
-            && let Err(errno) = ptrace::seize(tid)
-        {
-            return self.refuse_untraceable(notification, subject, errno);
-        }
-        let exec_id = self.ledger.next_id();
-        let Subject {
-            received,
-            caller,
-            program,
-            attempt,
-            args,
-            view,
-            ..
-        } = subject;
-        let recorded = self.ledger.decided(
-            exec_id,
-            program,
-            judgement.decided(),
-            Reply::Continue,
-            received,
-            &self.watch,
-        );
-        let task = Some(view.into_task()).filter(|_| tid == tgid);
-        let exec = InFlight {
-            exec_id,
-            tgid,
-            task,
-            attempt,
-            args,
-            expectation: loads.expectation,
-            history: loads.history,
-            image: loads.image,
-        };
-        self.stop_if_it_must_fail(tid, &exec);
-        self.attached.expect(tid, exec, Instant::now());
-        let answered = match recorded {
-            // Seized by its number; the number is still the asking task's.
-            Ok(()) if notification.is_pending() => notification.respond(Reply::Continue),
-            Ok(()) => {
-                notification.abandon();
-                Ok(Answered::Gone)
-            }
-            Err(_) => {
-                self.release(tid, tgid);
-                return self.answer(notification, Reply::Fail(Errno::EPERM));
-            }
-        };
-        if answered != Ok(Answered::Taken) {
-            self.release(tid, tgid);
-            self.ledger
-                .outcome(exec_id, caller, Outcome::of("vanished"), &self.watch);
-        }
-        if let Err(errno) = answered {
-            self.listener_failed(errno);
-        }
     }
 }
 

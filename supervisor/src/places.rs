@@ -14,6 +14,7 @@ pub(crate) struct Places {
     logs: PathBuf,
     state: PathBuf,
     config: PathBuf,
+    sockets: PathBuf,
 }
 
 /// Why there are none.
@@ -47,8 +48,13 @@ impl Places {
                 logs,
                 state,
                 config,
+                sockets: "/run/execward".into(),
             });
         }
+        let sockets = match absolute("XDG_RUNTIME_DIR") {
+            Some(runtime) => runtime.join("execward"),
+            None => format!("/tmp/execward-{uid}").into(),
+        };
         let state = absolute("XDG_STATE_HOME").unwrap_or_else(|| home.join(".local/state"));
         let state = state.join("execward");
         Ok(Self {
@@ -56,6 +62,7 @@ impl Places {
             logs: state.clone(),
             state,
             config,
+            sockets,
         })
     }
 
@@ -97,6 +104,11 @@ impl Places {
 
     pub(crate) fn logs(&self) -> &Path {
         &self.logs
+    }
+
+    /// The directory of the sessions' control sockets, each in one of its own.
+    pub(crate) fn sockets(&self) -> &Path {
+        &self.sockets
     }
 }
 

@@ -1,29 +1,6 @@
-//! The line on the refused task's standard error, for the agent to read.
-//!
-//! The descriptor is the task's own, copied: never re-opened by name, which would write into files
-//! that the task may only read, and over the start of its logs (both tried). Its flags are never
-//! changed. Nothing here may wait; where a line cannot be written at once there is none, and the
-//! record has it.
+//! What the line on a refused task's standard error says.
 
-use std::io::IoSlice;
-use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
-
-use nix::sched::{CloneFlags, unshare};
-use nix::unistd::close;
-use rustix::fs::{AtFlags, FileType, OFlags, StatxFlags, fcntl_getfl, statx};
-use rustix::io::{Errno, ReadWriteFlags};
-use rustix::net::{RecvFlags, SendFlags};
-use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
-
-use crate::exec::{Filesystem, Filesystems};
-use crate::fdpass;
-use crate::tracee::{Procfs, TaskDir, Tid};
-
-/// Longest line, its newline included.
-const LINE_MAX_BYTES: usize = 512;
-
-/// Longest form of a command in a line.
-const COMMAND_MAX_BYTES: usize = 160;
+use crate::notices::{bounded_line, command_in_words};
 
 /// What a refusal says.
 #[derive(Debug)]
@@ -39,7 +16,7 @@ pub(crate) struct Refusal<'a> {
 
 impl Refusal<'_> {
     /// The line: printable ASCII, with its newline.
-    fn line(&self) -> Vec<u8> {
+    pub(crate) fn line(&self) -> Vec<u8> {
         let mut text = format!("execward: denied {} ({})", self.command(), self.ground);
         if let Some(reason) = self.reason {
             text += &format!(": {reason}");
@@ -52,172 +29,20 @@ impl Refusal<'_> {
             };
             text += &format!("{stop} Instead: {instead}");
         }
-        let tail = format!(" [{}]\n", self.id);
-        let mut line: String = text.chars().flat_map(printable).collect();
-        line.truncate(LINE_MAX_BYTES - tail.len());
-        line += &tail;
-        line.into_bytes()
+        bounded_line(&text, &format!(" [{}]\n", self.id))
     }
 
     /// File name and arguments, cut.
     fn command(&self) -> String {
-        let name = self
-            .path
-            .rsplit(|byte| *byte == b'/')
-            .next()
-            .unwrap_or_default();
-        let mut text = name.escape_ascii().to_string();
-        for argument in self.argv.iter().skip(1) {
-            if text.len() > COMMAND_MAX_BYTES {
-                break;
-            }
-            text.push(' ');
-            let shown = argument.get(..COMMAND_MAX_BYTES).unwrap_or(argument);
-            text += &shown.escape_ascii().to_string();
-        }
-        if text.len() > COMMAND_MAX_BYTES {
-            text.truncate(COMMAND_MAX_BYTES);
-            text += "...";
-        }
-        text
-    }
-}
-
-/// Where lines go.
-#[derive(Debug)]
-pub(crate) struct Notices {
-    files: OwnedFd,
-}
-
-impl Notices {
-    /// Starts the thread that writes to regular files, which may wait for a disk. Like a reader it
-    /// has a descriptor table of its own, so that no stuck write keeps the listener open: call
-    /// this before the listener exists.
-    ///
-    /// # Errors
-    /// If the thread or its socket cannot be had.
-    pub(crate) fn start() -> std::io::Result<Self> {
-        let (files, theirs) = fdpass::pair()?;
-        let its_own = theirs.as_raw_fd();
-        let (ready_sender, ready) = std::sync::mpsc::channel();
-        let build = std::thread::Builder::new()
-            .name("notices".into())
-            .stack_size(128 << 10);
-        build.spawn(move || {
-            let unshared = unshare(CloneFlags::CLONE_FILES);
-            let is_ready = unshared.is_ok();
-            if ready_sender.send(unshared).is_ok() && is_ready {
-                write_to_files(&theirs);
-            }
-        })?;
-        ready.recv().map_err(std::io::Error::other)??;
-        // The thread's own by now; the same number here is a copy that nobody owns.
-        close(its_own)?;
-        Ok(Self { files })
-    }
-
-    /// Puts `refusal` on the standard error of the task behind `task`, which waits in its exec.
-    ///
-    /// # Errors
-    /// If there is no way to do so at once. The refusal stands either way.
-    pub(crate) fn tell(
-        &self,
-        refusal: &Refusal<'_>,
-        proc: &Procfs,
-        filesystems: &mut Filesystems,
-        task: &TaskDir,
-        tgid: Tid,
-    ) -> Result<(), Errno> {
-        let stderr = copy_of_stderr(task.tid(), tgid)?;
-        if !is_writable(&stderr)? {
-            return Err(Errno::BADF);
-        }
-        let line = refusal.line();
-        let quietly = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
-        let seen = statx(&stderr, "", quietly, StatxFlags::BASIC_STATS)?;
-        #[expect(
-            clippy::wildcard_enum_match_arm,
-            reason = "every other kind of file gets no line"
-        )]
-        match FileType::from_raw_mode(seen.stx_mode.into()) {
-            FileType::Fifo => write_now(stderr.as_fd(), &line),
-            FileType::Socket => {
-                let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
-                rustix::net::send(&stderr, &line, flags).map(drop)
-            }
-            FileType::CharacterDevice if is_terminal(&seen) => {
-                // A description of its own, so that O_NONBLOCK is not the task's.
-                let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-                let own = proc.reopen(stderr.as_fd(), flags)?;
-                rustix::io::write(&own, &line).map(drop)
-            }
-            FileType::RegularFile if filesystems.of(stderr.as_fd(), task)? == Filesystem::Local => {
-                // Through the shared description, so that it lands where the task's own would.
-                fdpass::send(
-                    self.files.as_fd(),
-                    &line,
-                    &[stderr.as_fd()],
-                    SendFlags::DONTWAIT,
-                )
-            }
-            _ => Err(Errno::OPNOTSUPP),
-        }
-    }
-}
-
-fn write_to_files(socket: &OwnedFd) {
-    let mut line = [0; LINE_MAX_BYTES];
-    while let Ok((len @ 1.., fds)) = fdpass::receive(socket.as_fd(), &mut line, RecvFlags::empty())
-    {
-        let text = line.get(..len).unwrap_or_default();
-        for fd in fds {
-            if let Err(errno) = rustix::io::write(&fd, text) {
-                tracing::debug!(%errno, "a refusal line was not written");
-            }
-        }
-    }
-}
-
-/// `pidfd_getfd` of descriptor 2. `PIDFD_THREAD` (Linux 6.9) reaches a thread with a table of its
-/// own; elsewhere the process's table is the thread's.
-fn copy_of_stderr(tid: Tid, tgid: Tid) -> Result<OwnedFd, Errno> {
-    let open = |tid: Tid, flags| pidfd_open(tid.as_rustix().ok_or(Errno::SRCH)?, flags);
-    let thread = PidfdFlags::from_bits_retain(libc::PIDFD_THREAD);
-    let pidfd = match open(tid, thread) {
-        Err(Errno::INVAL) => open(tgid, PidfdFlags::empty())?,
-        answer => answer?,
-    };
-    pidfd_getfd(pidfd, 2, PidfdGetfdFlags::empty())
-}
-
-fn is_writable(fd: &OwnedFd) -> Result<bool, Errno> {
-    let mode = fcntl_getfl(fd)? & (OFlags::RWMODE | OFlags::PATH);
-    Ok(mode == OFlags::WRONLY || mode == OFlags::RDWR)
-}
-
-/// Pseudo-terminal slaves and virtual consoles: devices of majors 136 to 143, and 4. `/dev/tty`
-/// would mean another terminal to the gate.
-fn is_terminal(seen: &rustix::fs::Statx) -> bool {
-    matches!(seen.stx_rdev_major, 136..=143 | 4)
-}
-
-fn write_now(fd: BorrowedFd<'_>, line: &[u8]) -> Result<(), Errno> {
-    const CURRENT_POSITION: u64 = u64::MAX;
-    let pieces = [IoSlice::new(line)];
-    rustix::io::pwritev2(fd, &pieces, CURRENT_POSITION, ReadWriteFlags::NOWAIT).map(drop)
-}
-
-fn printable(c: char) -> Vec<char> {
-    if (' '..='~').contains(&c) {
-        vec![c]
-    } else {
-        c.escape_default().collect()
+        let name = self.path.rsplit(|byte| *byte == b'/').next();
+        command_in_words(name.unwrap_or_default(), self.argv)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::notices::LINE_MAX_BYTES;
 
     fn refusal<'a>(path: &'a [u8], argv: &'a [Vec<u8>], reason: Option<&'a str>) -> Refusal<'a> {
         let ground = "rule no-force-push".to_owned();

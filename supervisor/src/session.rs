@@ -19,10 +19,10 @@ use nix::sys::prctl;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{Uid, close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid};
+use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid};
 
 use crate::attached::Attached;
-use crate::audit::{Log, SessionNote, SessionStart, Supervisor};
+use crate::audit::{Log, SessionNote};
 use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::exec::Filesystem;
@@ -36,11 +36,13 @@ use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
+use crate::notices::Notices;
+use crate::parking::Parking;
 use crate::places::Places;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
-use crate::refusal::Notices;
 use crate::seccomp::Listener;
+use crate::session_record::{session_note, session_start};
 use crate::settled::Settled;
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
@@ -63,6 +65,8 @@ pub(crate) enum SessionError {
         what: &'static str,
         error: io::Error,
     },
+    #[error("{0}; --prompt none does without")]
+    Control(#[from] crate::control::ControlError),
     #[error("{0}")]
     Shim(String),
 }
@@ -112,6 +116,7 @@ struct Parts {
     notices: Option<Notices>,
     ledger: Ledger,
     watch: Watch,
+    parking: Parking,
     listener: Rc<Listener>,
     signals: SignalFd,
     child: Child,
@@ -131,7 +136,7 @@ fn start(
     let policy = LoadedPolicy::load(&args.policy, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
     let mut kernel = Kernel::open().map_err(system("look at the system"))?;
-    let log = open_log(&log_path, note, &mut kernel)?;
+    let log = open_log(&log_path, note.clone(), &mut kernel)?;
     prctl::set_child_subreaper(true)
         .map_err(|errno| system("adopt the session's orphans")(errno.into()))?;
 
@@ -149,21 +154,20 @@ fn start(
         log,
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
+    let proc = kernel.proc.try_clone();
+    let proc = proc.map_err(system("copy a descriptor"))?;
+    let parking = Parking::start(args.prompt, &places, note, proc)?;
 
     let listener = receive_listener(&shim)?;
     ledger.start(session_start(args, &policy))?;
     let notice = format!(
-        "policy {}; asks are refused, nobody can answer them yet; log {}",
+        "policy {}; {}; log {}",
         policy.names(),
+        parking.in_words(policy.rules.ask_timeout()),
         log_path.display()
     );
-    let afterlife = if args.kill_at_exit {
-        Afterlife::Kill
-    } else {
-        Afterlife::Linger
-    };
     let notices = Some(notices).filter(|_| !args.no_notice);
-    let args = (args.cmd.clone(), afterlife);
+    let args = (args.cmd.clone(), Afterlife::of(args));
     let parts = Parts {
         kernel,
         policy,
@@ -171,6 +175,7 @@ fn start(
         notices,
         ledger,
         watch,
+        parking,
         listener,
         signals,
         child,
@@ -248,6 +253,7 @@ impl Started {
             ledger: parts.ledger,
             watch: parts.watch,
             queued: Default::default(),
+            parking: parts.parking,
             notices: parts.notices,
             listener: parts.listener,
             signals: parts.signals,
@@ -345,38 +351,4 @@ fn open_log(path: &Path, note: SessionNote, kernel: &mut Kernel) -> Result<Log, 
         return Err(SessionError::LogNotLocal(path.display().to_string()));
     }
     Ok(log)
-}
-
-fn session_note(args: &RunArgs) -> SessionNote {
-    let id = uuid::Uuid::now_v7();
-    let name = args.session.clone().unwrap_or_else(|| {
-        let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");
-        // The random end of the id: two sessions of one second differ.
-        let (_, end) = id.as_u64_pair();
-        format!("{now}-{:04x}", end & 0xffff)
-    });
-    SessionNote {
-        id: id.to_string(),
-        name,
-    }
-}
-
-fn session_start(args: &RunArgs, policy: &LoadedPolicy) -> SessionStart {
-    let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
-    let cwd = std::env::current_dir().unwrap_or_default();
-    SessionStart {
-        sup: Supervisor {
-            version: env!("CARGO_PKG_VERSION"),
-            pid: std::process::id(),
-        },
-        policy: policy.notes.clone(),
-        cmd: args.cmd.iter().map(|word| show(word.as_bytes())).collect(),
-        cwd: show(cwd.as_os_str().as_bytes()),
-        uid: Uid::current().as_raw(),
-        kernel: rustix::system::uname()
-            .release()
-            .to_str()
-            .unwrap_or_default()
-            .to_owned(),
-    }
 }

@@ -1,5 +1,6 @@
 //! execward on the real kernel. Each attack stands beside its harmless twin.
 
+mod approvals;
 mod audit;
 mod failed;
 mod identity;
@@ -8,6 +9,8 @@ mod interpreter;
 mod lifetime;
 mod race;
 mod selectors;
+mod senders;
 mod signals;
 mod threads;
 mod verdict;
+mod withdrawn;

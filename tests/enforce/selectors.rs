@@ -25,12 +25,7 @@ fn a_rule_for_a_directory_holds_there_alone() {
         ("out/c", false),
         ("in/d", true),
     ] {
-        assert_eq!(
-            ground.path(path).exists(),
-            ran_there,
-            "{path}: {}",
-            ran.stderr
-        );
+        assert_eq!(ground.has(path), ran_there, "{path}: {}", ran.stderr);
     }
     assert_eq!(
         ran.decisions(&["touch", "/tmp/never"])[0]["effect"]["errno"],
@@ -44,9 +39,9 @@ fn an_exact_vector_allows_nothing_more() {
         "[[allow]]\nid = \"t\"\nargv = [\"touch\", \"a b\"]\n[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
     );
     let ran = ground.sh("touch 'a b'; touch 'a b' c; touch a b; touch");
-    assert!(ground.path("a b").exists());
+    assert!(ground.has("a b"));
     for name in ["a", "b", "c"] {
-        assert!(!ground.path(name).exists(), "{name}");
+        assert!(!ground.has(name), "{name}");
     }
     assert_eq!(
         ran.decisions(&["touch", "a b"])[0]["decision"]["verdict"],
@@ -71,12 +66,7 @@ fn children_run_below_their_rule_and_nowhere_else() {
         ("denied", false),
         ("beside", false),
     ] {
-        assert_eq!(
-            ground.path(name).exists(),
-            is_there,
-            "{name}: {}",
-            ran.stderr
-        );
+        assert_eq!(ground.has(name), is_there, "{name}: {}", ran.stderr);
     }
     let child = ran.decisions(&["touch", "below"])[0];
     assert_eq!(child["decision"]["reason"], "children");
@@ -100,7 +90,7 @@ fn an_orphan_has_no_history_that_allows() {
         "#!/bin/sh\nmkfifo gate; (exec 3<gate; read -r _ <&3; touch orphan; echo done >over) &\nexec 4>gate\nexec true\n",
     );
     let ran = ground.sh("mkfifo over; ./tool; read -r _ <over; true");
-    assert!(!ground.path("orphan").exists(), "{}", ran.stderr);
+    assert!(!ground.has("orphan"), "{}", ran.stderr);
     assert_eq!(
         ran.decisions(&["touch", "orphan"])[0]["decision"]["verdict"],
         "deny"
@@ -117,12 +107,7 @@ fn via_is_history_with_replaced_images() {
     );
     let ran = ground.sh("./agent; touch beside");
     for (name, is_there) in [("direct", false), ("replaced", false), ("beside", true)] {
-        assert_eq!(
-            ground.path(name).exists(),
-            is_there,
-            "{name}: {}",
-            ran.stderr
-        );
+        assert_eq!(ground.has(name), is_there, "{name}: {}", ran.stderr);
     }
     assert_eq!(
         ran.decisions(&["touch", "direct"])[0]["decision"]["rule"]["id"],
@@ -131,13 +116,9 @@ fn via_is_history_with_replaced_images() {
 }
 
 fn sha256(path: &str) -> String {
-    let out = Command::new("sha256sum").arg(path).output().unwrap();
-    String::from_utf8(out.stdout)
-        .unwrap()
-        .split(' ')
-        .next()
-        .unwrap()
-        .to_owned()
+    let out = Command::new("sha256sum").arg(path).output();
+    let line = String::from_utf8(out.expect("sha256sum").stdout).expect("a line");
+    line.split(' ').next().unwrap_or_default().to_owned()
 }
 
 #[test]
@@ -150,8 +131,8 @@ fn a_digest_binds_the_content() {
     let _path = ground.copy("/usr/bin/touch", "same");
     let _path = ground.copy("/usr/bin/mkdir", "other");
     let ran = ground.sh("./same a; ./other b; cp other same; ./same c");
-    assert!(ground.path("a").exists(), "{}", ran.stderr);
-    assert!(!ground.path("b").exists() && !ground.path("c").exists());
+    assert!(ground.has("a"), "{}", ran.stderr);
+    assert!(!ground.has("b") && !ground.has("c"));
     assert_eq!(ran.outcome(&["./same", "a"])["result"], "verified");
 }
 
@@ -161,8 +142,8 @@ fn a_denied_digest_is_denied_by_any_name() {
     let ground = Ground::full(&format!("[[deny]]\nid = \"bad\"\nsha256 = \"{digest}\"\n"));
     let _path = ground.copy("/usr/bin/touch", "innocent");
     let ran = ground.sh("./innocent a; touch b; mkdir c");
-    assert!(!ground.path("a").exists() && !ground.path("b").exists());
-    assert!(ground.path("c").exists(), "{}", ran.stderr);
+    assert!(!ground.has("a") && !ground.has("b"));
+    assert!(ground.has("c"), "{}", ran.stderr);
 }
 
 #[test]
@@ -172,14 +153,14 @@ fn a_bare_name_is_no_file_that_the_session_made() {
     );
     let _path = ground.copy("/usr/bin/touch", "tool");
     let ran = ground.sh("PATH=$PWD:$PATH; tool a");
-    assert!(!ground.path("a").exists(), "{}", ran.stderr);
+    assert!(!ground.has("a"), "{}", ran.stderr);
     let trusting = Ground::new(
         "version = 1\ntrusted_dirs = [\"~\"]\nmode.security = \"allowlist\"\nmode.ask = \"off\"\n\
          [[allow]]\nid = \"t\"\nprogram = [\"tool\", \"sh\"]\n",
     );
     let _path = trusting.copy("/usr/bin/touch", "tool");
     let ran = trusting.sh("PATH=$PWD:$PATH; tool a");
-    assert!(trusting.path("a").exists(), "{}", ran.stderr);
+    assert!(trusting.has("a"), "{}", ran.stderr);
 }
 
 #[test]
@@ -190,9 +171,23 @@ fn an_expired_rule_is_none() {
          [[allow]]\nid = \"sh\"\nprogram = \"sh\"\n",
     );
     let ran = ground.sh("touch a; mkdir b");
-    assert!(
-        !ground.path("a").exists() && ground.path("b").exists(),
-        "{}",
-        ran.stderr
-    );
+    assert!(!ground.has("a") && ground.has("b"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_question_that_nobody_can_answer_falls_back_as_the_policy_says() {
+    for (fallback, runs) in [("full", true), ("allowlist", false), ("deny", false)] {
+        let ground = Ground::new(&format!(
+            "version = 1\nmode = {{ security = \"full\", ask = \"always\", ask_fallback = \"{fallback}\" }}\n\
+             [[ask]]\nid = \"q\"\ncommand = \"touch asked\"\n[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n"
+        ))
+        .option("--prompt")
+        .option("none");
+        let ran = ground.sh("touch a; touch asked");
+        if fallback == "deny" {
+            assert_eq!(ran.code(), Some(126), "CMD itself is a question");
+        }
+        assert_eq!(ground.has("a"), runs, "{fallback}: {}", ran.stderr);
+        assert!(!ground.has("asked"), "an ask rule means a person");
+    }
 }

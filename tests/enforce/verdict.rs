@@ -83,19 +83,6 @@ fn a_denied_subcommand_is_denied_behind_global_flags() {
 }
 
 #[test]
-fn an_ask_is_refused_while_nobody_can_answer() {
-    let ground = Ground::full("[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n");
-    let ran = ground.sh("touch marker; echo $?");
-    assert_eq!(ran.stdout, "126\n");
-    assert!(!ground.path("marker").try_exists().unwrap());
-    let decision = &ran.decisions(&["touch"])[0]["decision"];
-    assert_eq!(
-        (&decision["verdict"], &decision["reason"]),
-        (&"ask".into(), &"no_approver".into())
-    );
-}
-
-#[test]
 fn what_is_not_in_an_allowlist_does_not_run_and_the_rest_does() {
     let ground =
         Ground::allowlist("[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"dash\", \"true\"]\n");

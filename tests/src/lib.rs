@@ -5,6 +5,10 @@
     reason = "a record without the field is a failed test"
 )]
 
+mod asking;
+
+pub use asking::{Asking, Question};
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
@@ -99,6 +103,15 @@ impl Ground {
         }
     }
 
+    /// Whether `name` is in the session's directory.
+    ///
+    /// # Panics
+    /// If that cannot be told.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).try_exists().expect("the directory")
+    }
+
     /// An executable copy of `from` (a program of /bin, or a fixture) as `name`.
     ///
     /// # Panics
@@ -137,6 +150,7 @@ impl Ground {
             .env("HOME", self.path(""))
             .env("XDG_STATE_HOME", self.path("state"))
             .env("XDG_CONFIG_HOME", self.path("config"))
+            .env("XDG_RUNTIME_DIR", self.path(""))
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .stdin(Stdio::null());
         command
@@ -181,7 +195,9 @@ impl Ground {
     #[must_use]
     pub fn records(&self) -> Vec<Value> {
         let text = fs::read_to_string(self.path("audit.jsonl")).unwrap_or_default();
-        text.lines()
+        // A line without its end is being written.
+        text.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
             .map(|line| serde_json::from_str(line).expect("a record"))
             .collect()
     }

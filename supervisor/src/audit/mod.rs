@@ -1,18 +1,26 @@
 //! The audit log: what was decided and what came of it, one JSON object a line.
 
+mod approval;
 mod chain;
 mod log;
+mod outcome;
+mod reason;
 mod record;
 mod session;
+mod shown;
 mod tail;
 mod text;
 
+pub(crate) use approval::{ApprovalNote, Approver};
 pub(crate) use chain::digest;
 
 pub(crate) use log::{Log, LogError};
+pub(crate) use outcome::Outcome;
+pub(crate) use reason::Reason;
 pub(crate) use record::{
-    Body, Caller, Decided, Effect, ExecId, Latency, Outcome, Program, Reason, RuleNote,
-    SessionNote, Summary,
+    Body, Caller, Decided, Effect, ExecId, Latency, Program, RuleNote, SessionNote, Summary,
 };
 pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
+pub(crate) use shown::{escaped, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
+pub(crate) use text::{ExactBytes, ascii_json};

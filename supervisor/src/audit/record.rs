@@ -5,7 +5,10 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::approval::{ApprovalNote, Approver};
 use super::chain::digest;
+use super::outcome::Outcome;
+use super::reason::Reason;
 use super::session::{SessionEnd, SessionStart};
 use super::text::{ExactBytes, text};
 use crate::exec::{FileFacts, Kind};
@@ -26,8 +29,22 @@ pub(crate) enum Body {
         proc: Box<Program>,
         decision: Decided,
         effect: Effect,
+        /// Present if a person was asked.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        approval: Option<ApprovalNote>,
         lat: Latency,
     },
+    /// An exec waits for a person's answer. Its decision follows.
+    #[serde(rename = "exec.held")]
+    Held {
+        exec_id: ExecId,
+        proc: Box<Program>,
+        decision: Decided,
+        approval: ApprovalNote,
+    },
+    /// A process that may not answer tried to use the control channel.
+    #[serde(rename = "approval.refused")]
+    ApprovalRefused { sender: Approver, detail: String },
     /// What came of an exec that the kernel was told to go on with. Written before its image runs.
     #[serde(rename = "exec.outcome")]
     Outcome {
@@ -68,7 +85,7 @@ pub(crate) struct Caller {
 }
 
 /// The exec itself: who, what file, which arguments.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub(crate) struct Program {
     pid: u32,
     tid: u32,
@@ -107,7 +124,7 @@ pub(crate) struct Program {
     pub(super) exact: ExactBytes,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct File {
     dev: String,
     ino: u64,
@@ -118,7 +135,7 @@ struct File {
     origin: &'static str,
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Clone, Debug, Serialize)]
 struct Script {
     path: String,
     interp: String,
@@ -142,43 +159,17 @@ pub(crate) struct Decided {
 }
 
 /// A rule, as far as a reader needs it to find it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RuleNote {
     pub(crate) id: String,
     /// `file:line`.
     pub(crate) src: String,
 }
 
-/// On what ground an exec was allowed or refused.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Reason {
-    /// A rule of the policy.
-    Rule,
-    /// The policy's mode: no rule holds.
-    Default,
-    /// The `children` of the rule that allowed an ancestor.
-    Children,
-    /// CMD, as the operator typed it.
-    Operator,
-    /// A question, and nobody to answer it.
-    NoApprover,
-    /// The task's memory or file cannot be read whole.
-    Unreadable,
-    /// What will be loaded cannot be checked: the task cannot be seized.
-    Unverifiable,
-    /// A look-up took longer than allowed.
-    ReadDeadline,
-    /// There is no such file: nothing was judged.
-    TargetMissing,
-    /// execward itself failed.
-    SupError,
-}
-
 /// What the kernel was told.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct Effect {
-    /// `continue` or `errno`.
+    /// `continue`, `errno`, or `none` where nobody was left to be told.
     pub(crate) sent: &'static str,
     /// The errno's name.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -190,43 +181,6 @@ pub(crate) struct Effect {
 pub(crate) struct Latency {
     /// From the notification's receipt to this record.
     pub(crate) total: u64,
-}
-
-/// What came of an exec that went on.
-#[derive(Debug, Default, Serialize)]
-pub(crate) struct Outcome {
-    /// verified, changed, failed, killed or vanished.
-    pub(crate) result: &'static str,
-    /// Why an exec failed, where the gate saw it.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) errno: Option<String>,
-    /// In what the loaded image differed, for changed and killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) difference: Option<&'static str>,
-    /// What was loaded instead, for changed and killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) loaded: Option<Loaded>,
-    /// The second decision, for changed and killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) decision: Option<Decided>,
-    /// What could not be read, for killed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) detail: Option<String>,
-    /// The exact bytes of what is not UTF-8.
-    #[serde(skip)]
-    pub(crate) exact: ExactBytes,
-}
-
-/// A loaded image that was not the expected one.
-#[derive(Debug, Serialize)]
-pub(crate) struct Loaded {
-    exe: String,
-    execfn: String,
-    argv: Vec<String>,
-    argc: usize,
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    argv_cut: bool,
-    argv_sha256: String,
 }
 
 /// Execs that met no file.
@@ -257,6 +211,11 @@ impl Program {
             tid: caller.tid.as_u32(),
             ..Self::default()
         }
+    }
+
+    /// The exact bytes of values that are not UTF-8.
+    pub(crate) fn exact_bytes(&self) -> &ExactBytes {
+        &self.exact
     }
 
     pub(crate) fn set_ids(&mut self, status: &crate::tracee::Status) {
@@ -325,39 +284,17 @@ impl Program {
     }
 }
 
-impl Outcome {
-    pub(crate) fn of(result: &'static str) -> Self {
-        Self {
-            result,
-            ..Self::default()
-        }
-    }
-
-    pub(crate) fn set_loaded(&mut self, exe: &[u8], execfn: &[u8], argv: &[Vec<u8>]) {
-        let exact = &mut self.exact;
-        let exe = text(cut(exe), || "/outcome/loaded/exe".into(), exact);
-        let execfn = text(cut(execfn), || "/outcome/loaded/execfn".into(), exact);
-        let (shown, is_cut) = shown_argv(argv, "/outcome/loaded/argv", exact);
-        self.loaded = Some(Loaded {
-            exe,
-            execfn,
-            argv: shown,
-            argc: argv.len(),
-            argv_cut: is_cut,
-            argv_sha256: argv_digest(argv),
-        });
-    }
-}
-
 impl Body {
     /// The exact bytes of this record's values that are not UTF-8.
     pub(super) fn exact_bytes(&self) -> Option<&ExactBytes> {
         let exact = match self {
-            Self::Decision { proc, .. } => &proc.exact,
+            Self::Decision { proc, .. } | Self::Held { proc, .. } => &proc.exact,
             Self::Outcome { outcome, .. } => &outcome.exact,
-            Self::Summary(_) | Self::SessionStart(_) | Self::SessionEnd(_) | Self::Gap { .. } => {
-                return None;
-            }
+            Self::ApprovalRefused { .. }
+            | Self::Summary(_)
+            | Self::SessionStart(_)
+            | Self::SessionEnd(_)
+            | Self::Gap { .. } => return None,
         };
         (!exact.is_empty()).then_some(exact)
     }
@@ -369,13 +306,25 @@ impl fmt::Display for ExecId {
     }
 }
 
+impl<'de> Deserialize<'de> for ExecId {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let id = u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)?;
+        Ok(Self(id))
+    }
+}
+
 impl Serialize for ExecId {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
     }
 }
 
-fn shown_argv(argv: &[Vec<u8>], pointer: &str, exact: &mut ExactBytes) -> (Vec<String>, bool) {
+pub(super) fn shown_argv(
+    argv: &[Vec<u8>],
+    pointer: &str,
+    exact: &mut ExactBytes,
+) -> (Vec<String>, bool) {
     let mut left = ARGV_MAX_BYTES;
     let mut shown = Vec::new();
     for (index, argument) in argv.iter().enumerate() {
@@ -389,13 +338,13 @@ fn shown_argv(argv: &[Vec<u8>], pointer: &str, exact: &mut ExactBytes) -> (Vec<S
     (shown, false)
 }
 
-fn argv_digest(argv: &[Vec<u8>]) -> String {
+pub(super) fn argv_digest(argv: &[Vec<u8>]) -> String {
     digest(
         argv.iter()
             .flat_map(|argument| [argument.as_slice(), b"\0"]),
     )
 }
 
-fn cut(raw: &[u8]) -> &[u8] {
+pub(super) fn cut(raw: &[u8]) -> &[u8] {
     raw.get(..TEXT_MAX_BYTES).unwrap_or(raw)
 }

@@ -54,6 +54,10 @@ pub(crate) struct Tally {
     pub(crate) decisions: u64,
     pub(crate) allowed: u64,
     pub(crate) refused: u64,
+    /// Questions whose task was gone before they were decided.
+    pub(crate) withdrawn: u64,
+    /// Execs that a person was asked about; each is decided too.
+    pub(crate) asked: u64,
     pub(crate) verified: u64,
     pub(crate) changed: u64,
     pub(crate) failed: u64,

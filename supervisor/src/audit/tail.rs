@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
+use super::shown::{escaped, quoted};
+
 /// How often a followed log is looked at for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
 
@@ -128,7 +130,14 @@ fn one_line(record: &Value) -> String {
     let name = text(record, "/session/name");
     let what = match text(record, "/type") {
         "exec.decision" => decision(record),
+        "exec.held" => held(record),
         "exec.outcome" => outcome(record),
+        "approval.refused" => format!(
+            "- process {} of uid {} may not answer: {}",
+            number(record, "/sender/pid"),
+            number(record, "/sender/uid"),
+            escaped(text(record, "/detail"))
+        ),
         "exec.summary" => {
             format!(
                 "- {} execs of files that are not there",
@@ -156,19 +165,32 @@ fn decision(record: &Value) -> String {
         "" => String::new(),
         errno => format!(" {errno}"),
     };
-    let why = match text(record, "/decision/rule/id") {
-        "" => text(record, "/decision/reason").to_owned(),
-        rule => format!("rule {rule}"),
-    };
+    let why = ground(record);
+    let program = program(record);
+    format!("{id} {verdict}{answer} ({why}) {program}")
+}
+
+fn held(record: &Value) -> String {
+    let (id, why) = (text(record, "/exec_id"), ground(record));
+    format!("{id} waits for an answer ({why}) {}", program(record))
+}
+
+/// The rule, and the ground where that is another.
+fn ground(record: &Value) -> String {
+    let reason = text(record, "/decision/reason");
+    match (text(record, "/decision/rule/id"), reason) {
+        ("", reason) => reason.to_owned(),
+        (rule, "rule") => format!("rule {rule}"),
+        (rule, reason) => format!("rule {rule}, {reason}"),
+    }
+}
+
+fn program(record: &Value) -> String {
     let path = record
         .pointer("/proc/path")
         .or(record.pointer("/proc/req_path"));
     let path = path.and_then(Value::as_str).unwrap_or("-");
-    format!(
-        "{id} {verdict}{answer} ({why}) {} {}",
-        escaped(path),
-        arguments(record)
-    )
+    format!("{} {}", escaped(path), arguments(record))
 }
 
 fn outcome(record: &Value) -> String {
@@ -222,21 +244,6 @@ fn words(list: Option<&Value>) -> String {
         .filter_map(Value::as_str)
         .map(quoted);
     shown.collect::<Vec<_>>().join(" ")
-}
-
-/// A word that a shell reads back as one; `"` where it needs it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./=:,@%+".contains(c);
-    let text = escaped(word);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        text
-    } else {
-        format!("\"{text}\"")
-    }
-}
-
-fn escaped(text: &str) -> String {
-    text.chars().flat_map(char::escape_default).collect()
 }
 
 #[cfg(test)]

@@ -79,6 +79,18 @@ impl Formatter for Ascii {
     }
 }
 
+/// `value` as one line of such JSON, without its newline.
+///
+/// # Errors
+/// If it has no JSON form.
+pub(crate) fn ascii_json(value: &impl serde::Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    value.serialize(&mut serde_json::Serializer::with_formatter(
+        &mut line, Ascii,
+    ))?;
+    Ok(line)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -81,6 +81,13 @@ impl ExecArgs {
         Ok(())
     }
 
+    /// How many bytes it takes to hold these strings.
+    pub(crate) fn weight_bytes(&self) -> usize {
+        let strings = self.argv.iter().chain(&self.envp);
+        let each = strings.map(|string| string.len() + size_of::<Vec<u8>>());
+        self.path.len() + each.sum::<usize>()
+    }
+
     /// The name that the kernel gives the new image (`AT_EXECFN`) for these strings.
     ///
     /// fs/exec.c: the path as passed, unless it is relative to a descriptor.

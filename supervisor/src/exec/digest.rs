@@ -26,7 +26,7 @@ impl Image {
 
     /// Whether any file was read whole.
     pub(crate) fn is_digested(&self) -> bool {
-        self.files().any(|file| file.facts.sha256.is_some())
+        self.files().iter().any(|file| file.facts.sha256.is_some())
     }
 
     /// Whether every file that had a digest when it was judged has it now.
@@ -36,7 +36,7 @@ impl Image {
         task: &Credentials,
         own: &Credentials,
     ) -> bool {
-        self.files().all(|file| {
+        self.files().iter().all(|file| {
             let judged = file.facts.sha256;
             judged.is_none() || judged == digest(file, proc, task, own)
         })

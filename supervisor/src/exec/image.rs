@@ -110,13 +110,13 @@ impl Image {
         self.files.first()
     }
 
-    /// Every file, the named one first.
-    pub(super) fn files(&self) -> impl Iterator<Item = &HeldFile> {
-        self.files.iter()
+    /// The named file and its interpreters.
+    pub(crate) fn files(&self) -> &[HeldFile] {
+        &self.files
     }
 
-    pub(super) fn files_mut(&mut self) -> impl Iterator<Item = &mut HeldFile> {
-        self.files.iter_mut()
+    pub(super) fn files_mut(&mut self) -> &mut [HeldFile] {
+        &mut self.files
     }
 
     /// The interpreters, in the order in which the kernel meets them.

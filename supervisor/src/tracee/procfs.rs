@@ -15,6 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
+use super::status::{deliverable_signals, seccomp_filters};
 use super::{Status, StatusError, Tid};
 
 /// A proc file system, held open.
@@ -153,12 +154,35 @@ impl TaskDir {
     /// # Errors
     /// If the task is gone, or the kernel's text is not understood.
     pub(crate) fn status(&self) -> Result<Status, StatusError> {
+        self.with_status(Status::parse)
+    }
+
+    /// The signals that wait for the task and would act on it now; bit N-1 is signal N.
+    ///
+    /// # Errors
+    /// As [`TaskDir::status`].
+    pub(crate) fn deliverable_signals(&self) -> Result<u64, StatusError> {
+        self.with_status(deliverable_signals)
+    }
+
+    /// How many seccomp filters the task is under.
+    ///
+    /// # Errors
+    /// As [`TaskDir::status`].
+    pub(crate) fn filters(&self) -> Result<u32, StatusError> {
+        self.with_status(seccomp_filters)
+    }
+
+    fn with_status<T>(
+        &self,
+        parse: impl FnOnce(&[u8]) -> Result<T, StatusError>,
+    ) -> Result<T, StatusError> {
         let fd =
             open_below(self.fd.as_fd(), "status", OFlags::RDONLY).map_err(StatusError::Read)?;
         // The kernel writes this file in one piece; a longer one would lack a line and be refused.
         let mut text = [0; STATUS_MAX_BYTES];
         let len = rustix::io::read(&fd, &mut text[..]).map_err(StatusError::Read)?;
-        Status::parse(text.get(..len).unwrap_or_default())
+        parse(text.get(..len).unwrap_or_default())
     }
 
     /// The whole of one of the task's small text files.

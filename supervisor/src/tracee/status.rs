@@ -75,6 +75,25 @@ impl Status {
     }
 }
 
+/// The signals that wait for a task and would act on it now: pending for the thread or its process,
+/// and not blocked. Bit N-1 is signal N.
+///
+/// # Errors
+/// As [`Status::parse`].
+pub(super) fn deliverable_signals(text: &[u8]) -> Result<u64, StatusError> {
+    let lines = Lines(text);
+    let pending = lines.hexadecimal("SigPnd")? | lines.hexadecimal("ShdPnd")?;
+    Ok(pending & !lines.hexadecimal("SigBlk")?)
+}
+
+/// How many seccomp filters a task is under (Linux 5.9).
+///
+/// # Errors
+/// As [`Status::parse`].
+pub(super) fn seccomp_filters(text: &[u8]) -> Result<u32, StatusError> {
+    Lines(text).number("Seccomp_filters")
+}
+
 struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
@@ -130,6 +149,22 @@ mod tests {
         assert_eq!(status.credentials.fsuid, 1003);
         assert_eq!(status.credentials.groups, [4, 27]);
         assert!(status.is_stopped());
+    }
+
+    #[test]
+    fn a_signal_that_is_blocked_does_not_act() {
+        let text = |blocked: &str| format!("SigPnd:\t2\nShdPnd:\t4000\nSigBlk:\t{blocked}\n");
+        let signals = |blocked| deliverable_signals(text(blocked).as_bytes()).unwrap();
+        assert_eq!(
+            (signals("0"), signals("4000"), signals("4002")),
+            (0x4002, 2, 0)
+        );
+        assert!(deliverable_signals(b"SigPnd:\t2\n").is_err());
+        assert_eq!(
+            seccomp_filters(b"Seccomp:\t2\nSeccomp_filters:\t3\n").unwrap(),
+            3
+        );
+        assert!(seccomp_filters(b"Seccomp:\t2\n").is_err());
     }
 
     #[test]

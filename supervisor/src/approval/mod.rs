@@ -1,0 +1,14 @@
+//! Questions to a person: which are open, what each is about, what was said for the session.
+//! No clocks and no I/O.
+
+mod facts;
+mod grant;
+mod pending;
+mod prompt;
+mod waiting;
+
+pub(crate) use facts::FactsDigest;
+pub(crate) use grant::{GrantKey, Grants, Said, TooMany};
+pub(crate) use pending::{NotAnswered, Pending};
+pub(crate) use prompt::{Approvers, Prompt, in_words};
+pub(crate) use waiting::Waiting;

@@ -1,0 +1,145 @@
+//! The questions that are open: a state machine without locks, clocks or I/O.
+//!
+//! ```text
+//! ask ──► open ──► answer       (the first one; a second finds nothing)
+//!           ├────► withdraw     (its task is gone, or must not wait any longer)
+//!           └────► expire       (nobody answered in time)
+//! ```
+//!
+//! A question leaves once, by whichever comes first, and takes what it held along.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use super::FactsDigest;
+use crate::audit::ExecId;
+
+/// Most questions that may be open: each holds a few descriptors, and no person reads more.
+const QUESTIONS_MAX: usize = 256;
+
+/// Most bytes that open questions may hold together: arguments and environment, above all.
+const HELD_MAX_BYTES: usize = 64 << 20;
+
+/// The open questions, each with what it holds.
+#[derive(Debug)]
+pub(crate) struct Pending<T> {
+    questions: BTreeMap<ExecId, Question<T>>,
+    held_bytes: usize,
+}
+
+/// One open question.
+#[derive(Debug)]
+struct Question<T> {
+    digest: FactsDigest,
+    expires: Instant,
+    weight_bytes: usize,
+    held: T,
+}
+
+/// Why an answer answers nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum NotAnswered {
+    /// There is no such question, or no longer.
+    #[error("no open question has this ID: it was answered, or it has ended")]
+    NotOpen,
+    /// The answer is about other facts than the question.
+    #[error("the digest is not that of the open question")]
+    OtherFacts,
+}
+
+impl<T> Default for Pending<T> {
+    fn default() -> Self {
+        Self {
+            questions: BTreeMap::new(),
+            held_bytes: 0,
+        }
+    }
+}
+
+impl<T> Pending<T> {
+    /// Whether one more question may be opened that holds `weight_bytes`.
+    pub(crate) fn has_room(&self, weight_bytes: usize) -> bool {
+        self.questions.len() < QUESTIONS_MAX
+            && self.held_bytes.saturating_add(weight_bytes) <= HELD_MAX_BYTES
+    }
+
+    /// Opens a question. `id` is a new one: names of execs are never used twice.
+    pub(crate) fn ask(
+        &mut self,
+        id: ExecId,
+        digest: FactsDigest,
+        expires: Instant,
+        weight_bytes: usize,
+        held: T,
+    ) {
+        let question = Question {
+            digest,
+            expires,
+            weight_bytes,
+            held,
+        };
+        self.held_bytes = self.held_bytes.saturating_add(weight_bytes);
+        let earlier = self.questions.insert(id, question);
+        debug_assert!(earlier.is_none(), "an id was used twice");
+    }
+
+    /// What the open question `id` holds, if `digest` is that of its facts.
+    ///
+    /// # Errors
+    /// If there is none, or it is about something else. It stays open then.
+    pub(crate) fn find(&self, id: ExecId, digest: &FactsDigest) -> Result<&T, NotAnswered> {
+        match self.questions.get(&id) {
+            None => Err(NotAnswered::NotOpen),
+            Some(question) if question.digest != *digest => Err(NotAnswered::OtherFacts),
+            Some(question) => Ok(&question.held),
+        }
+    }
+
+    /// Closes the question `id` because it was answered, if `digest` is that of its facts.
+    ///
+    /// # Errors
+    /// As [`Pending::find`].
+    pub(crate) fn answer(&mut self, id: ExecId, digest: &FactsDigest) -> Result<T, NotAnswered> {
+        self.find(id, digest)?;
+        self.withdraw(id).ok_or(NotAnswered::NotOpen)
+    }
+
+    /// Closes the question `id`, whatever it was about.
+    pub(crate) fn withdraw(&mut self, id: ExecId) -> Option<T> {
+        let question = self.questions.remove(&id)?;
+        self.held_bytes = self.held_bytes.saturating_sub(question.weight_bytes);
+        Some(question.held)
+    }
+
+    /// Closes every question that nobody answered by `now`.
+    pub(crate) fn expire(&mut self, now: Instant) -> Vec<T> {
+        let is_over = |question: &Question<T>| question.expires <= now;
+        let over = self.questions.iter().filter(|(_, found)| is_over(found));
+        let over: Vec<ExecId> = over.map(|(id, _)| *id).collect();
+        over.into_iter()
+            .filter_map(|id| self.withdraw(id))
+            .collect()
+    }
+
+    /// When the next question expires.
+    pub(crate) fn next_expiry(&self) -> Option<Instant> {
+        self.questions
+            .values()
+            .map(|question| question.expires)
+            .min()
+    }
+
+    /// Every open question, oldest first.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (ExecId, &T)> {
+        self.questions
+            .iter()
+            .map(|(id, question)| (*id, &question.held))
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.questions.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,47 @@
+//! What records say of questions and their answers.
+
+use nix::sys::socket::UnixCredentials;
+use serde::Serialize;
+
+/// A question and its answer, in the exec's records.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub(crate) struct ApprovalNote {
+    /// Who answered, as the kernel says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) by: Option<Approver>,
+    /// By what way the answer came: `socket`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) channel: Option<&'static str>,
+    /// How long the answer holds: `once`, `session`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) scope: Option<&'static str>,
+    /// How long the question may wait, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) ttl_s: Option<u64>,
+    /// How long it did wait, in milliseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) wait_ms: Option<u64>,
+    /// What the approver said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// A process that sends control messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct Approver {
+    /// Its real user.
+    pub(crate) uid: u32,
+    /// Its number; 0 if it is not visible from here.
+    pub(crate) pid: u32,
+}
+
+impl Approver {
+    /// The sender in a message's credentials; `None` if they hold no such process.
+    pub(crate) fn of(credentials: &UnixCredentials) -> Option<Self> {
+        let pid = u32::try_from(credentials.pid()).ok()?;
+        Some(Self {
+            uid: credentials.uid(),
+            pid,
+        })
+    }
+}

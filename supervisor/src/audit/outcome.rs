@@ -1,0 +1,67 @@
+//! What came of an exec that went on, as its record says it.
+
+use serde::Serialize;
+
+use super::record::{Decided, argv_digest, cut, shown_argv};
+use super::text::{ExactBytes, text};
+
+/// What came of an exec that went on.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Outcome {
+    /// verified, changed, failed, killed or vanished.
+    pub(crate) result: &'static str,
+    /// Why an exec failed, where the gate saw it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) errno: Option<String>,
+    /// In what the loaded image differed, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) difference: Option<&'static str>,
+    /// What was loaded instead, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) loaded: Option<Loaded>,
+    /// The second decision, for changed and killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) decision: Option<Decided>,
+    /// What could not be read, for killed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) detail: Option<String>,
+    /// The exact bytes of what is not UTF-8.
+    #[serde(skip)]
+    pub(crate) exact: ExactBytes,
+}
+
+/// A loaded image that was not the expected one.
+#[derive(Debug, Serialize)]
+pub(crate) struct Loaded {
+    exe: String,
+    execfn: String,
+    argv: Vec<String>,
+    argc: usize,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    argv_cut: bool,
+    argv_sha256: String,
+}
+
+impl Outcome {
+    pub(crate) fn of(result: &'static str) -> Self {
+        Self {
+            result,
+            ..Self::default()
+        }
+    }
+
+    pub(crate) fn set_loaded(&mut self, exe: &[u8], execfn: &[u8], argv: &[Vec<u8>]) {
+        let exact = &mut self.exact;
+        let exe = text(cut(exe), || "/outcome/loaded/exe".into(), exact);
+        let execfn = text(cut(execfn), || "/outcome/loaded/execfn".into(), exact);
+        let (shown, is_cut) = shown_argv(argv, "/outcome/loaded/argv", exact);
+        self.loaded = Some(Loaded {
+            exe,
+            execfn,
+            argv: shown,
+            argc: argv.len(),
+            argv_cut: is_cut,
+            argv_sha256: argv_digest(argv),
+        });
+    }
+}

@@ -1,0 +1,221 @@
+//! Between the gate's thread and the control channel's: the gate never waits for the other.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::{self, JoinHandle};
+
+use nix::sys::eventfd::{EfdFlags, EventFd};
+use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
+
+use super::place::SocketPlace;
+use super::sender::Bouncer;
+use super::server;
+use super::wire::{Required, Response, Settled};
+use crate::audit::{Approver, ExecId, SessionNote};
+
+/// Most answers and refused senders that wait for the gate; what comes beyond is turned away.
+const REPORTS_MAX: usize = 64;
+
+/// Which connection: numbers are never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(crate) struct ClientId(pub(super) u64);
+
+/// What the gate tells the control channel.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// An exec waits. At most as many as may be open at once are outstanding.
+    Asked(Box<Required>),
+    /// An exec waits no longer. Who answered hears of it, whoever else is subscribed.
+    Settled(Settled, Option<ClientId>),
+    /// An answer answers nothing, and why.
+    Rejected(ClientId, String),
+}
+
+/// What the control channel tells the gate.
+#[derive(Debug)]
+pub(crate) enum Report {
+    /// An answer of someone who may give it.
+    Answer {
+        response: Box<Response>,
+        approver: Approver,
+        client: ClientId,
+    },
+    /// Someone who may not.
+    Refused { sender: Approver, why: String },
+}
+
+/// The gate's end.
+#[derive(Debug)]
+pub(crate) struct Control {
+    notices: Option<UnboundedSender<Notice>>,
+    reports: Receiver<Report>,
+    bell: Arc<EventFd>,
+    subscribers: Arc<AtomicUsize>,
+    thread: Option<JoinHandle<()>>,
+    place: SocketPlace,
+}
+
+/// The other end.
+#[derive(Debug)]
+pub(super) struct Desk {
+    pub(super) notices: UnboundedReceiver<Notice>,
+    pub(super) subscribers: Arc<AtomicUsize>,
+    pub(super) session: SessionNote,
+    pub(super) bouncer: Bouncer,
+    reports: SyncSender<Report>,
+    bell: Arc<EventFd>,
+}
+
+impl Control {
+    /// Listens below `base` and starts the thread that serves clients.
+    ///
+    /// # Errors
+    /// If there is no such place, or no thread.
+    pub(crate) fn start(
+        base: &Path,
+        session: SessionNote,
+        bouncer: Bouncer,
+    ) -> Result<Self, ControlError> {
+        let (place, listener) = SocketPlace::listen(base, &session.name)?;
+        listener.set_nonblocking(true)?;
+        let (notices, from_gate) = unbounded_channel();
+        let (to_gate, reports) = sync_channel(REPORTS_MAX);
+        let flags = EfdFlags::EFD_CLOEXEC | EfdFlags::EFD_NONBLOCK;
+        let bell = Arc::new(EventFd::from_flags(flags).map_err(io::Error::from)?);
+        let subscribers = Arc::new(AtomicUsize::new(0));
+        let desk = Desk {
+            notices: from_gate,
+            subscribers: Arc::clone(&subscribers),
+            session,
+            bouncer,
+            reports: to_gate,
+            bell: Arc::clone(&bell),
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_io()
+            .enable_time()
+            .build()?;
+        let thread = thread::Builder::new()
+            .name("control".into())
+            .stack_size(512 << 10)
+            .spawn(move || {
+                if let Err(error) = runtime.block_on(server::serve(listener, desk)) {
+                    tracing::error!(%error, "the control channel is closed: nobody can answer");
+                }
+            })?;
+        Ok(Self {
+            notices: Some(notices),
+            reports,
+            bell,
+            subscribers,
+            thread: Some(thread),
+            place,
+        })
+    }
+
+    /// Where clients connect.
+    pub(crate) fn path(&self) -> PathBuf {
+        self.place.path().to_owned()
+    }
+
+    /// Whether anyone can still connect.
+    pub(crate) fn is_open(&self) -> bool {
+        self.notices
+            .as_ref()
+            .is_some_and(|notices| !notices.is_closed())
+    }
+
+    /// How many clients are subscribed.
+    pub(crate) fn subscribers(&self) -> usize {
+        self.subscribers.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn tell(&self, notice: Notice) {
+        let told = self.notices.as_ref().map(|notices| notices.send(notice));
+        if !matches!(told, Some(Ok(()))) {
+            tracing::error!("the control channel is gone");
+        }
+    }
+
+    /// What has come in since the last look.
+    pub(crate) fn take_reports(&self) -> Vec<Report> {
+        // Before the look: what comes after it rings again.
+        if let Err(errno) = self.bell.read()
+            && errno != nix::errno::Errno::EAGAIN
+        {
+            tracing::error!(%errno, "the control channel's eventfd does not work");
+        }
+        self.reports.try_iter().collect()
+    }
+}
+
+impl AsFd for Control {
+    /// Readable when there are reports.
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.bell.as_fd()
+    }
+}
+
+impl Drop for Control {
+    /// Lets clients hear the last words, for as long as the thread allows itself.
+    fn drop(&mut self) {
+        self.notices = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the control channel's thread panicked");
+        }
+    }
+}
+
+impl Desk {
+    /// Hands a report to the gate.
+    ///
+    /// # Errors
+    /// If it is behind, or gone.
+    pub(super) fn report(&self, report: Report) -> Result<(), Unheard> {
+        self.reports.try_send(report).map_err(|error| match error {
+            TrySendError::Full(_) => Unheard::Behind,
+            TrySendError::Disconnected(_) => Unheard::Gone,
+        })?;
+        match self.bell.write(1) {
+            // Full means that it rings already.
+            Ok(_) | Err(nix::errno::Errno::EAGAIN) => Ok(()),
+            Err(_) => Err(Unheard::Gone),
+        }
+    }
+}
+
+/// Why the gate does not hear.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+pub(super) enum Unheard {
+    #[error("the gate has too many answers to look at; try again")]
+    Behind,
+    #[error("the session is ending")]
+    Gone,
+}
+
+/// Why there is no control channel.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ControlError {
+    #[error("{0}")]
+    Place(#[from] super::place::PlaceError),
+    #[error("cannot start the control channel: {0}")]
+    Start(#[from] io::Error),
+}
+
+impl Settled {
+    /// What clients are told of the end of a question.
+    pub(crate) fn new(session: &SessionNote, id: ExecId, is_allowed: bool, reason: String) -> Self {
+        Self {
+            session_id: session.id.clone(),
+            request_id: id,
+            is_allowed,
+            reason,
+        }
+    }
+}

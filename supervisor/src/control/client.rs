@@ -1,0 +1,208 @@
+//! A client's end: finds a live session, makes sure of whom it talks to, and talks.
+
+#![expect(
+    clippy::wildcard_enum_match_arm,
+    reason = "every message that is not expected is out of turn"
+)]
+
+use std::io::{self, BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
+
+use super::place::{self, PlaceError};
+use super::sender::{Bouncer, Stranger};
+use super::wire::{FromClient, FromGate, PROTOCOL, Required, Response, Settled, line};
+use crate::places::Places;
+use crate::tracee::{Procfs, StatusError, Tid};
+
+/// How long the gate may take for one line. It answers at once; only a look-up past its deadline
+/// or a stalled disk under the log makes it wait.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Which session is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Where {
+    /// The user's newest that is live.
+    Newest,
+    Named(String),
+    /// By the path of its socket.
+    At(PathBuf),
+}
+
+/// A connection to a live session.
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) name: String,
+    pub(crate) id: String,
+    reader: BufReader<UnixStream>,
+}
+
+/// Why a client cannot do what it should.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ClientError {
+    #[error("no session is live; `execward run` starts one")]
+    NoSession,
+    #[error("no session is live at `{}`: {error}", path.display())]
+    NotLive { path: PathBuf, error: io::Error },
+    #[error("{0}")]
+    Place(#[from] PlaceError),
+    #[error("{0}")]
+    Places(#[from] crate::places::PlacesError),
+    #[error("the socket is served by uid {peer}, and its directory belongs to uid {owner}")]
+    Impostor { peer: u32, owner: u32 },
+    #[error("the socket is not served by a gate: {0}")]
+    Inside(Stranger),
+    #[error("cannot look at the processes: {0}")]
+    Proc(String),
+    #[error("the session speaks protocol {0}, and this execward {PROTOCOL}")]
+    Protocol(u32),
+    #[error("the session closed the connection; does this process belong to it, or has it ended?")]
+    Closed,
+    #[error("the session says what this execward does not understand: {0}")]
+    Strange(String),
+    #[error("{0}")]
+    Refused(String),
+    #[error("cannot talk to the session: {0}")]
+    Io(#[from] io::Error),
+}
+
+impl From<StatusError> for ClientError {
+    fn from(error: StatusError) -> Self {
+        Self::Proc(error.to_string())
+    }
+}
+
+/// The live sessions that are meant: one, or with [`Where::Newest`] every one, the newest first.
+///
+/// # Errors
+/// If there is none, or it cannot be trusted.
+pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
+    let base = || Ok::<_, ClientError>(Places::find()?.sockets().to_owned());
+    let path = match meant {
+        Where::Named(name) => place::socket_of(&base()?, name),
+        Where::At(path) => path.clone(),
+        Where::Newest => {
+            let mut live = Vec::new();
+            for path in place::sockets(&base()?)? {
+                match Session::connect(&path) {
+                    Ok(session) => live.push(session),
+                    // Left by a gate that was killed.
+                    Err(ClientError::NotLive { .. }) => {}
+                    Err(error) => return Err(error),
+                }
+            }
+            if live.is_empty() {
+                return Err(ClientError::NoSession);
+            }
+            return Ok(live);
+        }
+    };
+    Ok(vec![Session::connect(&path)?])
+}
+
+impl Session {
+    fn connect(path: &Path) -> Result<Self, ClientError> {
+        let own = rustix::process::geteuid().as_raw();
+        let not_live = |error| ClientError::NotLive {
+            path: path.to_owned(),
+            error,
+        };
+        if let Err(error) = path.symlink_metadata() {
+            return Err(not_live(error));
+        }
+        let owner = place::owner_of_directory(path, own)?;
+        let stream = UnixStream::connect(path).map_err(not_live)?;
+        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_write_timeout(Some(PATIENCE))?;
+        check_server(&stream, owner)?;
+        let mut session = Self {
+            name: String::new(),
+            id: String::new(),
+            reader: BufReader::new(stream),
+        };
+        match session.receive()? {
+            FromGate::Hello {
+                protocol: PROTOCOL,
+                session_id,
+                session: name,
+            } => (session.id, session.name) = (session_id, name),
+            FromGate::Hello { protocol, .. } => return Err(ClientError::Protocol(protocol)),
+            other => return Err(strange(&other)),
+        }
+        session.send(&FromClient::Hello { protocol: PROTOCOL })?;
+        Ok(session)
+    }
+
+    /// The open questions, oldest first.
+    ///
+    /// # Errors
+    /// If the session does not tell.
+    pub(crate) fn list(&mut self) -> Result<Vec<Required>, ClientError> {
+        self.send(&FromClient::List)?;
+        let mut open = Vec::new();
+        loop {
+            match self.receive()? {
+                FromGate::ApprovalRequired(required) => open.push(*required),
+                FromGate::Listed => return Ok(open),
+                FromGate::Error { error } => return Err(ClientError::Refused(error)),
+                other => return Err(strange(&other)),
+            }
+        }
+    }
+
+    /// Answers a question; how it ended.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if it is not open any more, or takes no such answer.
+    pub(crate) fn answer(&mut self, response: Response) -> Result<Settled, ClientError> {
+        let id = response.request_id;
+        self.send(&FromClient::ApprovalResponse(response))?;
+        match self.receive()? {
+            FromGate::ApprovalSettled(settled) if settled.request_id == id => Ok(settled),
+            FromGate::Error { error } => Err(ClientError::Refused(error)),
+            other => Err(strange(&other)),
+        }
+    }
+
+    fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
+        let line = line(message).map_err(io::Error::from)?;
+        match self.reader.get_mut().write_all(&line) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ClientError::Closed),
+            other => Ok(other?),
+        }
+    }
+
+    fn receive(&mut self) -> Result<FromGate, ClientError> {
+        let mut line = Vec::new();
+        match self.reader.read_until(b'\n', &mut line) {
+            Ok(0) => return Err(ClientError::Closed),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
+                return Err(ClientError::Closed);
+            }
+            Err(error) => return Err(error.into()),
+        }
+        serde_json::from_slice(&line).map_err(|error| ClientError::Strange(error.to_string()))
+    }
+}
+
+/// A member of the session could put a socket of its own in this place, and be told what it may.
+fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
+    let peer = getsockopt(stream, PeerCredentials).map_err(io::Error::from)?;
+    if peer.uid() != owner {
+        let peer = peer.uid();
+        return Err(ClientError::Impostor { peer, owner });
+    }
+    let proc = Procfs::open().map_err(|error| ClientError::Proc(error.to_string()))?;
+    Bouncer::of_this_process(proc)?
+        .judge_process(Tid::new(peer.pid().cast_unsigned()))
+        .map_err(ClientError::Inside)
+}
+
+fn strange(message: &FromGate) -> ClientError {
+    ClientError::Strange(format!("{message:?}"))
+}

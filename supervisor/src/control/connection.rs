@@ -1,0 +1,159 @@
+//! One client's connection: whole lines, each with the credentials of its sender.
+
+use std::io::{self, IoSliceMut};
+use std::os::fd::AsRawFd;
+use std::sync::Arc;
+
+use nix::errno::Errno;
+use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixCredentials, recvmsg};
+use tokio::io::{AsyncWriteExt, Interest};
+use tokio::net::UnixStream;
+use tokio::net::unix::OwnedWriteHalf;
+use tokio::sync::mpsc::Receiver;
+
+use super::wire::LINE_MAX_BYTES;
+use crate::audit::Approver;
+
+/// A line ready to be sent, shared by all who get it.
+pub(crate) type Line = Arc<[u8]>;
+
+/// Takes lines from a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Lines {
+    bytes: Vec<u8>,
+    /// Who sent what lies in `bytes`.
+    sender: Option<Approver>,
+}
+
+/// Why a connection is closed.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum ConnectionError {
+    #[error("a line is longer than {LINE_MAX_BYTES} bytes")]
+    TooLong,
+    #[error("a line was begun by process {} and ended by process {}", .0.pid, .1.pid)]
+    TwoSenders(Approver, Approver),
+    #[error("the kernel does not say who sent it")]
+    NoSender,
+    #[error("{0}")]
+    Io(#[from] io::Error),
+}
+
+impl Lines {
+    /// The next line and who sent it, all of it; `None` once the connection is closed.
+    ///
+    /// # Errors
+    /// If it cannot be read, is too long, or is not of one sender.
+    pub(crate) async fn next(
+        &mut self,
+        stream: &UnixStream,
+    ) -> Result<Option<(Vec<u8>, Approver)>, ConnectionError> {
+        loop {
+            if let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') {
+                let rest = self.bytes.split_off(end + 1);
+                let line = std::mem::replace(&mut self.bytes, rest);
+                let sender = self.sender.ok_or(ConnectionError::NoSender)?;
+                return Ok(Some((line, sender)));
+            }
+            if self.bytes.len() >= LINE_MAX_BYTES {
+                return Err(ConnectionError::TooLong);
+            }
+            let mut piece = [0; 4096];
+            let receive = || receive(stream, &mut piece);
+            let (len, sender) = stream.async_io(Interest::READABLE, receive).await?;
+            if len == 0 {
+                return Ok(None);
+            }
+            self.add(piece.get(..len).unwrap_or_default(), sender)?;
+        }
+    }
+
+    /// The kernel joins no bytes of two senders in one call; a line must not join them either.
+    fn add(&mut self, piece: &[u8], sender: Option<Approver>) -> Result<(), ConnectionError> {
+        let sender = sender.ok_or(ConnectionError::NoSender)?;
+        match self.sender {
+            Some(first) if !self.bytes.is_empty() && first != sender => {
+                return Err(ConnectionError::TwoSenders(first, sender));
+            }
+            Some(_) | None => self.sender = Some(sender),
+        }
+        self.bytes.extend_from_slice(piece);
+        Ok(())
+    }
+}
+
+/// One recvmsg(2) with `SCM_CREDENTIALS`, which `SO_PASSCRED` asks for. There is room for nothing
+/// else: descriptors that a client sends along make it an error, and are not taken.
+///
+/// nix and not rustix, whose credentials cannot hold the 0 of a process that has no number here.
+fn receive(stream: &UnixStream, piece: &mut [u8]) -> io::Result<(usize, Option<Approver>)> {
+    let mut space = nix::cmsg_space!(UnixCredentials);
+    let mut pieces = [IoSliceMut::new(piece)];
+    let flags = MsgFlags::MSG_DONTWAIT | MsgFlags::MSG_CMSG_CLOEXEC;
+    let fd = stream.as_raw_fd();
+    let received = loop {
+        match recvmsg::<()>(fd, &mut pieces, Some(&mut space), flags) {
+            Err(Errno::EINTR) => {}
+            other => break other?,
+        }
+    };
+    let mut sender = None;
+    for message in received.cmsgs()? {
+        if let ControlMessageOwned::ScmCredentials(from) = message {
+            sender = Approver::of(&from);
+        }
+    }
+    Ok((received.bytes, sender))
+}
+
+/// Sends `lines` until there are no more. A client that does not read keeps nobody waiting but
+/// this.
+pub(crate) async fn send(mut to: OwnedWriteHalf, mut lines: Receiver<Line>) {
+    while let Some(line) = lines.recv().await {
+        if let Err(error) = to.write_all(&line).await {
+            tracing::debug!(%error, "a client is gone");
+            return;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: Approver = Approver { uid: 1, pid: 1 };
+    const OTHER: Approver = Approver { uid: 1, pid: 2 };
+
+    #[test]
+    fn a_line_is_one_senders() {
+        let mut lines = Lines::default();
+        lines.add(b"half", Some(ONE)).unwrap();
+        lines.add(b" and half", Some(ONE)).unwrap();
+        let error = lines.add(b"\n", Some(OTHER)).unwrap_err();
+        assert!(matches!(error, ConnectionError::TwoSenders(ONE, OTHER)));
+        let mut lines = Lines::default();
+        assert!(matches!(
+            lines.add(b"x", None),
+            Err(ConnectionError::NoSender)
+        ));
+    }
+
+    #[tokio::test(flavor = "current_thread")]
+    async fn lines_come_with_their_sender_whole_and_bounded() {
+        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
+        ours.set_nonblocking(true).unwrap();
+        nix::sys::socket::setsockopt(&ours, nix::sys::socket::sockopt::PassCred, &true).unwrap();
+        let ours = UnixStream::from_std(ours).unwrap();
+        io::Write::write_all(&mut &theirs, b"one\ntwo\nthr").unwrap();
+        let mut lines = Lines::default();
+        let (line, sender) = lines.next(&ours).await.unwrap().unwrap();
+        assert_eq!(line, b"one\n");
+        assert_eq!(sender.pid, std::process::id());
+        assert_eq!(lines.next(&ours).await.unwrap().unwrap().0, b"two\n");
+        let writer = std::thread::spawn(move || {
+            io::Write::write_all(&mut &theirs, &[b'x'; LINE_MAX_BYTES]).unwrap();
+        });
+        let error = lines.next(&ours).await.unwrap_err();
+        assert!(matches!(error, ConnectionError::TooLong), "{error}");
+        writer.join().unwrap();
+    }
+}

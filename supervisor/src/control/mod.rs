@@ -1,0 +1,16 @@
+//! The control channel: how people answer questions. See [`wire`] for what is said.
+
+mod channel;
+mod client;
+mod connection;
+mod place;
+mod sender;
+mod server;
+mod verbs;
+mod wire;
+
+pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
+pub(crate) use client::Where;
+pub(crate) use sender::Bouncer;
+pub(crate) use verbs::{VerbError, allowing, answer, pending};
+pub(crate) use wire::{Decision, Request, Required, Response, Settled, Span};

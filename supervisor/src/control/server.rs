@@ -1,0 +1,322 @@
+//! The control channel's thread: it knows the open questions and who is connected, and decides
+//! nothing. A slow client costs its own connection and nobody's time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::os::unix::net::UnixListener as StdListener;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use nix::sys::socket::sockopt::{PassCred, PeerCredentials};
+use nix::sys::socket::{getsockopt, setsockopt};
+use serde::Serialize;
+use tokio::net::{UnixListener, UnixStream};
+use tokio::sync::mpsc::{Sender, channel};
+use tokio::task::JoinHandle;
+
+use super::channel::{ClientId, Desk, Notice, Report};
+use super::connection::{self, Line, Lines};
+use super::wire::{FromClient, FromGate, PROTOCOL, Required, line};
+use crate::audit::{Approver, ExecId};
+
+/// Most clients at once; who comes beyond is turned away.
+const CLIENTS_MAX: usize = 16;
+
+/// Most lines that may wait for one client: every open question, and some more. Questions are
+/// shared, so that a client costs no copy of them.
+const LINES_MAX: usize = 1024;
+
+/// How long clients have to take the last lines when the session ends.
+const FAREWELL: Duration = Duration::from_millis(500);
+
+/// What a connection's reader says.
+enum Event {
+    Said(ClientId, Vec<u8>, Approver),
+    Closed(ClientId),
+}
+
+struct Client {
+    lines: Sender<Line>,
+    reader: JoinHandle<()>,
+    writer: JoinHandle<()>,
+    has_greeted: bool,
+    is_subscribed: bool,
+}
+
+struct Server {
+    desk: Desk,
+    clients: BTreeMap<ClientId, Client>,
+    /// Each open question as the line that tells of it.
+    questions: BTreeMap<ExecId, Line>,
+    events: Sender<Event>,
+    next: u64,
+}
+
+/// Serves clients until the gate closes its end.
+///
+/// # Errors
+/// If nobody can connect any more.
+pub(super) async fn serve(listener: StdListener, desk: Desk) -> io::Result<()> {
+    let listener = UnixListener::from_std(listener)?;
+    let (events, mut heard) = channel(CLIENTS_MAX);
+    let mut server = Server {
+        desk,
+        clients: BTreeMap::new(),
+        questions: BTreeMap::new(),
+        events,
+        next: 0,
+    };
+    loop {
+        tokio::select! {
+            notice = server.desk.notices.recv() => match notice {
+                Some(notice) => server.pass_on(notice),
+                None => break,
+            },
+            connection = listener.accept() => match connection {
+                Ok((stream, _)) => server.greet(stream),
+                // Out of descriptors: they come back.
+                Err(error) => {
+                    tracing::warn!(%error, "a client could not connect");
+                    tokio::time::sleep(Duration::from_millis(100)).await;
+                }
+            },
+            event = heard.recv() => match event {
+                Some(Event::Said(client, text, sender)) => server.hear(client, &text, sender),
+                Some(Event::Closed(client)) => server.close(client),
+                None => break,
+            },
+        }
+    }
+    server.part().await;
+    Ok(())
+}
+
+impl Server {
+    fn pass_on(&mut self, notice: Notice) {
+        match notice {
+            Notice::Asked(required) => self.ask(*required),
+            Notice::Settled(settled, answered) => {
+                self.questions.remove(&settled.request_id);
+                let told = rendered(&FromGate::ApprovalSettled(settled));
+                let hearers: BTreeSet<_> = self.subscribed().chain(answered).collect();
+                for client in hearers {
+                    self.send(client, &told);
+                }
+            }
+            Notice::Rejected(client, why) => self.refuse(client, why),
+        }
+    }
+
+    fn ask(&mut self, required: Required) {
+        let id = required.request_id;
+        let told = rendered(&FromGate::ApprovalRequired(Box::new(required)));
+        for client in self.subscribed().collect::<Vec<_>>() {
+            self.send(client, &told);
+        }
+        self.questions.insert(id, told);
+    }
+
+    fn subscribed(&self) -> impl Iterator<Item = ClientId> {
+        let subscribed = self.clients.iter().filter(|(_, it)| it.is_subscribed);
+        subscribed.map(|(id, _)| *id)
+    }
+
+    fn greet(&mut self, stream: UnixStream) {
+        match self.admit(stream) {
+            Ok(id) => {
+                let session = &self.desk.session;
+                let hello = rendered(&FromGate::Hello {
+                    protocol: PROTOCOL,
+                    session_id: session.id.clone(),
+                    session: session.name.clone(),
+                });
+                self.send(id, &hello);
+            }
+            Err(error) => tracing::warn!(%error, "a client was turned away"),
+        }
+    }
+
+    /// A first look at who connects; what counts is who sends.
+    fn admit(&mut self, stream: UnixStream) -> io::Result<ClientId> {
+        if self.clients.len() >= CLIENTS_MAX {
+            return Err(io::Error::other("too many clients"));
+        }
+        setsockopt(&stream, PassCred, &true)?;
+        let peer = Approver::of(&getsockopt(&stream, PeerCredentials)?);
+        let peer = peer.ok_or_else(|| io::Error::other("it has no credentials"))?;
+        self.may_answer(peer)?;
+        let id = ClientId(self.next);
+        self.next += 1;
+        let (read, write) = stream.into_split();
+        let (lines, to_send) = channel(LINES_MAX);
+        let events = self.events.clone();
+        let reader = tokio::spawn(async move {
+            read_lines(id, read.as_ref(), &events).await;
+            // The server may be gone first; then there is nobody to tell.
+            if events.send(Event::Closed(id)).await.is_err() {
+                tracing::debug!("a client outlived the server");
+            }
+        });
+        let writer = tokio::spawn(connection::send(write, to_send));
+        let client = Client {
+            lines,
+            reader,
+            writer,
+            has_greeted: false,
+            is_subscribed: false,
+        };
+        self.clients.insert(id, client);
+        Ok(id)
+    }
+
+    /// Whether `sender` may use this channel; if not, the gate records it.
+    fn may_answer(&self, sender: Approver) -> io::Result<()> {
+        let Err(stranger) = self.desk.bouncer.judge(sender) else {
+            return Ok(());
+        };
+        let why = stranger.to_string();
+        tracing::warn!(?sender, why, "a control message was refused");
+        let report = Report::Refused {
+            sender,
+            why: why.clone(),
+        };
+        if let Err(error) = self.desk.report(report) {
+            tracing::warn!(%error, "a refused sender is not recorded");
+        }
+        Err(io::Error::other(why))
+    }
+
+    fn hear(&mut self, client: ClientId, text: &[u8], sender: Approver) {
+        if let Err(stranger) = self.may_answer(sender) {
+            self.refuse(client, format!("you may not use this channel: {stranger}"));
+            return self.close(client);
+        }
+        let Some(known) = self.clients.get_mut(&client) else {
+            return;
+        };
+        let message = match serde_json::from_slice(text) {
+            Ok(message) => message,
+            Err(error) => return self.refuse(client, format!("not a message: {error}")),
+        };
+        if let FromClient::Hello { protocol } = message {
+            known.has_greeted = protocol == PROTOCOL;
+            if !known.has_greeted {
+                let why = format!("protocol {protocol} is not spoken here, only {PROTOCOL}");
+                self.refuse(client, why);
+                self.close(client);
+            }
+            return;
+        }
+        if !known.has_greeted {
+            return self.refuse(client, "say hello first".into());
+        }
+        match message {
+            FromClient::Hello { .. } => {}
+            FromClient::List => self.list(client, &FromGate::Listed),
+            FromClient::Subscribe => {
+                // From here on asks count on it: before it is told so.
+                known.is_subscribed = true;
+                self.count_subscribers();
+                self.list(client, &FromGate::Subscribed);
+            }
+            FromClient::ApprovalResponse(response) => {
+                let report = Report::Answer {
+                    response: Box::new(response),
+                    approver: sender,
+                    client,
+                };
+                if let Err(error) = self.desk.report(report) {
+                    self.refuse(client, error.to_string());
+                }
+            }
+        }
+    }
+
+    fn list(&mut self, client: ClientId, end: &FromGate) {
+        for question in self.questions.values().cloned().collect::<Vec<_>>() {
+            self.send(client, &question);
+        }
+        self.send(client, &rendered(end));
+    }
+
+    fn refuse(&mut self, client: ClientId, error: String) {
+        self.send(client, &rendered(&FromGate::Error { error }));
+    }
+
+    /// Queues a line. A client that is too far behind to take it is closed.
+    fn send(&mut self, client: ClientId, line: &Line) {
+        let Some(known) = self.clients.get(&client) else {
+            return;
+        };
+        if known.lines.try_send(Arc::clone(line)).is_err() {
+            tracing::warn!(?client, "a client does not read, or is gone: closed");
+            known.writer.abort();
+            self.close(client);
+        }
+    }
+
+    fn close(&mut self, client: ClientId) {
+        if let Some(known) = self.clients.remove(&client) {
+            known.reader.abort();
+            self.count_subscribers();
+        }
+    }
+
+    fn count_subscribers(&self) {
+        let count = self.subscribed().count();
+        self.desk.subscribers.store(count, Ordering::Release);
+    }
+
+    /// The session ends: what is queued is sent, as far as it is read.
+    async fn part(self) {
+        let mut writers = Vec::new();
+        for client in self.clients.into_values() {
+            client.reader.abort();
+            writers.push(client.writer);
+        }
+        let all = async {
+            for writer in writers {
+                if writer.await.is_err() {
+                    tracing::debug!("a client was closed");
+                }
+            }
+        };
+        if tokio::time::timeout(FAREWELL, all).await.is_err() {
+            tracing::debug!("a client did not take its last lines");
+        }
+    }
+}
+
+async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event>) {
+    let mut lines = Lines::default();
+    loop {
+        match lines.next(stream).await {
+            Ok(Some((text, sender))) => {
+                if events
+                    .send(Event::Said(client, text, sender))
+                    .await
+                    .is_err()
+                {
+                    return;
+                }
+            }
+            Ok(None) => return,
+            Err(error) => {
+                tracing::warn!(%error, ?client, "a client is closed");
+                return;
+            }
+        }
+    }
+}
+
+/// A message as a line that any number of clients share.
+fn rendered(message: &impl Serialize) -> Line {
+    match line(message) {
+        Ok(line) => line.into(),
+        Err(error) => {
+            tracing::error!(%error, "a message has no JSON");
+            Arc::from(&b"{\"type\":\"error\",\"error\":\"execward failed\"}\n"[..])
+        }
+    }
+}

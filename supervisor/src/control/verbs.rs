@@ -1,0 +1,226 @@
+//! `execward pending`, `execward allow` and `execward deny`.
+
+use std::io::{self, Write};
+use std::time::Duration;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+use super::client::{ClientError, Session, sessions};
+use super::wire::{Decision, Required, Response, Scope, Span, line};
+use crate::approval::in_words;
+use crate::audit::{escaped, quoted};
+use crate::cli::{AnswerArgs, PendingArgs};
+use crate::exit::ExitStatus;
+
+/// Why a verb did not do what it should.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum VerbError {
+    #[error("{0}")]
+    Client(#[from] ClientError),
+    #[error(
+        "no open question has an ID that starts with `{0}`: it was answered, or it has ended; \
+         `execward pending` lists what is open"
+    )]
+    NoSuch(String),
+    #[error("`{id}` is the start of several IDs; name one:\n{candidates}")]
+    Ambiguous { id: String, candidates: String },
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl VerbError {
+    pub(crate) fn status(&self) -> ExitStatus {
+        match self {
+            Self::NoSuch(_) | Self::Ambiguous { .. } | Self::Client(ClientError::Refused(_)) => {
+                ExitStatus::Finding
+            }
+            Self::Client(
+                ClientError::NoSession | ClientError::NotLive { .. } | ClientError::Closed,
+            ) => ExitStatus::NoSupervisor,
+            Self::Client(_) | Self::Write(_) => ExitStatus::Io,
+        }
+    }
+}
+
+/// Shows what is open in one session.
+///
+/// # Errors
+/// If there is no session, or it does not tell.
+pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), VerbError> {
+    let mut live = sessions(&args.place.meant())?;
+    let session = live.first_mut().ok_or(ClientError::NoSession)?;
+    let open = session.list()?;
+    for required in &open {
+        if args.json {
+            out.write_all(&line(required).map_err(io::Error::from)?)?;
+        } else {
+            writeln!(out, "{}", one_line(required, Timestamp::now()))?;
+        }
+    }
+    if open.is_empty() && !args.json {
+        writeln!(out, "nothing is pending in session {}", session.name)?;
+    }
+    Ok(out.flush()?)
+}
+
+/// Answers the question that `args` names, and says what came of it.
+///
+/// An ID is one of a session, and may be open in several: none is taken for another.
+///
+/// # Errors
+/// If it is not one open question, or the gate does not take the answer.
+pub(crate) fn answer(
+    args: &AnswerArgs,
+    decision: Decision,
+    out: &mut impl Write,
+) -> Result<ExitStatus, VerbError> {
+    let mut live = sessions(&args.place.meant())?;
+    let mut found = Vec::new();
+    for (at, session) in live.iter_mut().enumerate() {
+        let open = session.list()?;
+        let meant = open
+            .into_iter()
+            .filter(|required| is_meant(&args.id, required));
+        found.extend(meant.map(|required| (at, required)));
+    }
+    // A whole ID means itself alone, though it may be the start of a longer one.
+    if found
+        .iter()
+        .any(|(_, required)| is_whole(&args.id, required))
+    {
+        found.retain(|(_, required)| is_whole(&args.id, required));
+    }
+    let (session, required) = match <[_; 1]>::try_from(found) {
+        Ok([(at, required)]) => (live.get_mut(at).ok_or(ClientError::NoSession)?, required),
+        Err(found) if found.is_empty() => return Err(VerbError::NoSuch(args.id.clone())),
+        Err(found) => return Err(ambiguous(&args.id, &live, &found)),
+    };
+    let settled = session.answer(Response {
+        session_id: session.id.clone(),
+        request_id: required.request_id,
+        digest: required.digest.clone(),
+        decision,
+        scope: Scope::Exact,
+        duration: Some(args.span),
+        reason: args.reason.clone(),
+    })?;
+    let is_as_said = settled.is_allowed == (decision != Decision::Deny);
+    let what = command(&required);
+    let outcome = if settled.is_allowed {
+        "allowed"
+    } else {
+        "denied"
+    };
+    let why = if is_as_said {
+        String::new()
+    } else {
+        format!(" (reason {})", escaped(&settled.reason))
+    };
+    writeln!(out, "{outcome} {what} in session {}{why}", session.name)?;
+    Ok(if is_as_said {
+        ExitStatus::Success
+    } else {
+        ExitStatus::Finding
+    })
+}
+
+/// `allow` for `span`, in the words of the contract.
+pub(crate) fn allowing(span: Span) -> Decision {
+    match span {
+        Span::Once => Decision::AllowOnce,
+        Span::Session => Decision::AllowAlways,
+    }
+}
+
+fn ambiguous(id: &str, live: &[Session], found: &[(usize, Required)]) -> VerbError {
+    let candidates = found.iter().map(|(at, required)| {
+        let session = live.get(*at).map_or("-", |session| &session.name);
+        let shown = one_line(required, Timestamp::now());
+        format!("  {shown} --session {session}")
+    });
+    VerbError::Ambiguous {
+        id: id.to_owned(),
+        candidates: candidates.collect::<Vec<_>>().join("\n"),
+    }
+}
+
+fn is_whole(id: &str, required: &Required) -> bool {
+    required.request_id.to_string() == id
+}
+
+fn is_meant(id: &str, required: &Required) -> bool {
+    !id.is_empty() && required.request_id.to_string().starts_with(id)
+}
+
+/// `ID PATH ARG…  (process 4711 in /home/u; rule net: it sends data; denied in 4m58s)`, printable
+/// ASCII.
+fn one_line(required: &Required, now: Timestamp) -> String {
+    let request = &required.request;
+    let pid = request.proc.pointer("/pid").and_then(Value::as_u64);
+    let cwd = request.proc.pointer("/cwd").and_then(Value::as_str);
+    let ground = match (&request.rule, &request.reason) {
+        (Some(rule), Some(reason)) => format!("rule {}: {}", escaped(&rule.id), escaped(reason)),
+        (Some(rule), None) => format!("rule {}", escaped(&rule.id)),
+        (None, _) => "not in the policy".to_owned(),
+    };
+    let left = request.expires_at.duration_since(now);
+    let left = Duration::try_from(left).unwrap_or_default();
+    format!(
+        "{} {}  (process {} in {}; {ground}; denied in {})",
+        required.request_id,
+        command(required),
+        pid.unwrap_or_default(),
+        quoted(cwd.unwrap_or_default()),
+        in_words(left)
+    )
+}
+
+/// The file's own path and the arguments, each as a word of a shell.
+fn command(required: &Required) -> String {
+    let proc = &required.request.proc;
+    let path = proc.pointer("/path").or(proc.pointer("/req_path"));
+    let path = path.and_then(Value::as_str).unwrap_or_default();
+    let argv = proc.pointer("/argv").and_then(Value::as_array);
+    let mut words = vec![quoted(path)];
+    let arguments = argv.into_iter().flatten().skip(1);
+    words.extend(arguments.filter_map(Value::as_str).map(quoted));
+    if proc.pointer("/argv_cut").is_some() {
+        let count = proc.pointer("/argc").and_then(Value::as_u64);
+        words.push(format!("... ({} arguments)", count.unwrap_or_default()));
+    }
+    words.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn required(id: &str) -> Required {
+        let text = format!(
+            r#"{{"sessionId":"s","requestId":"{id}","digest":"d","request":{{"proc":{{"pid":7,
+            "path":"/usr/bin/curl","argv":["curl","a b","\u001b[2J"],"argv_cut":true,"argc":9,
+            "cwd":"/w"}},"rule":{{"id":"net","src":"p:1"}},"reason":"it sends",
+            "askedAt":"2026-11-28T00:00:00Z","expiresAt":"2026-11-28T00:05:00Z"}}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_line_shows_what_would_run_and_moves_no_cursor() {
+        let now = "2026-11-28T00:00:02Z".parse().unwrap();
+        assert_eq!(
+            one_line(&required("3f9c"), now),
+            "3f9c /usr/bin/curl \"a b\" \"\\u{1b}[2J\" ... (9 arguments)  (process 7 in /w; \
+             rule net: it sends; denied in 4m58s)"
+        );
+        let late = "2026-11-29T00:00:02Z".parse().unwrap();
+        assert!(one_line(&required("3f9c"), late).ends_with("denied in 0s)"));
+    }
+
+    #[test]
+    fn an_id_is_meant_by_any_start_of_it() {
+        assert!(is_meant("3f9c", &required("3f9c")) && is_meant("3", &required("3f9c")));
+        assert!(!is_meant("f9", &required("3f9c")) && !is_meant("", &required("3f9c")));
+    }
+}

@@ -1,0 +1,285 @@
+//! What passes over the control socket: JSON objects, one a line.
+//!
+//! ```text
+//! gate                                     client
+//! hello {protocol, sessionId, session} ──►
+//!                                      ◄── hello {protocol}
+//!                                      ◄── list
+//! approval_required …, listed          ──►
+//!                                      ◄── subscribe
+//! approval_required …, subscribed      ──►  and from then on approval_required, approval_settled
+//!                                      ◄── approval_response {sessionId, requestId, digest, decision}
+//! approval_settled                     ──►  once it is recorded
+//! error {error}                        ──►  to whatever cannot be done
+//! ```
+//!
+//! Readers ignore fields that they do not know. `protocol` changes when they no longer may.
+
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+use crate::approval::FactsDigest;
+use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
+
+/// The version of these messages.
+pub(crate) const PROTOCOL: u32 = 1;
+
+/// Longest line that the gate takes, its newline included.
+pub(crate) const LINE_MAX_BYTES: usize = 16 << 10;
+
+/// Longest reason that an approver may give, in bytes.
+pub(crate) const REASON_MAX_BYTES: usize = 1 << 10;
+
+/// What the gate says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum FromGate {
+    /// The first line of a connection.
+    #[serde(rename_all = "camelCase")]
+    Hello {
+        protocol: u32,
+        session_id: String,
+        /// What the operator calls the session.
+        session: String,
+    },
+    /// An exec waits for an answer.
+    ApprovalRequired(Box<Required>),
+    /// An exec waits no longer.
+    ApprovalSettled(Settled),
+    /// Every open question has been sent.
+    Listed,
+    /// Every open question has been sent, and every new one will be.
+    Subscribed,
+    /// What the client asked for is not done.
+    Error { error: String },
+}
+
+/// A question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Required {
+    pub(crate) session_id: String,
+    /// The exec's ID, as in its records and in the line on its standard error.
+    pub(crate) request_id: ExecId,
+    /// Of everything that the answer will hold for. To be echoed.
+    pub(crate) digest: FactsDigest,
+    pub(crate) request: Request,
+}
+
+/// What a person needs to know. `proc` is that of the exec's records.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Request {
+    pub(crate) proc: serde_json::Value,
+    /// The exact bytes of values in `proc` that are not UTF-8: base64 by JSON pointer.
+    #[serde(default, skip_serializing_if = "ExactBytes::is_empty")]
+    pub(crate) bytes: ExactBytes,
+    /// The rule that asks; none where the policy's mode does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) rule: Option<RuleNote>,
+    /// Why it asks, in the words of its author.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+    pub(crate) asked_at: Timestamp,
+    /// When it will be denied.
+    pub(crate) expires_at: Timestamp,
+}
+
+/// How a question ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Settled {
+    pub(crate) session_id: String,
+    pub(crate) request_id: ExecId,
+    /// Whether the kernel was told to go on.
+    pub(crate) is_allowed: bool,
+    /// On what ground, as in the exec's record: `user`, `timeout` …
+    pub(crate) reason: String,
+}
+
+/// What a client says.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(crate) enum FromClient {
+    /// The first line of a connection.
+    Hello { protocol: u32 },
+    /// Send every open question.
+    List,
+    /// The same, and every one to come: the client is an approver from here on.
+    Subscribe,
+    /// An answer.
+    ApprovalResponse(Response),
+}
+
+/// An answer to one question.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct Response {
+    pub(crate) session_id: String,
+    pub(crate) request_id: ExecId,
+    pub(crate) digest: FactsDigest,
+    pub(crate) decision: Decision,
+    #[serde(default)]
+    pub(crate) scope: Scope,
+    /// Left out: once, and for `allow-always` the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) duration: Option<Span>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reason: Option<String>,
+}
+
+/// What was decided.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Decision {
+    AllowOnce,
+    AllowAlways,
+    Deny,
+}
+
+/// What a lasting answer covers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Scope {
+    /// This program, argv and working directory.
+    #[default]
+    Exact,
+}
+
+/// How long an answer holds.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Span {
+    /// For the process that waits, and nothing else
+    #[default]
+    Once,
+    /// For every exec of this program, argv and working directory, until the session ends
+    Session,
+}
+
+impl Span {
+    /// As in messages and records.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::Once => "once",
+            Self::Session => "session",
+        }
+    }
+}
+
+impl Request {
+    /// # Errors
+    /// If the record's fields are no JSON, which they are.
+    pub(crate) fn new(
+        program: &Program,
+        rule: Option<RuleNote>,
+        reason: Option<String>,
+        [asked_at, expires_at]: [Timestamp; 2],
+    ) -> serde_json::Result<Self> {
+        Ok(Self {
+            proc: serde_json::to_value(program)?,
+            bytes: program.exact_bytes().clone(),
+            rule,
+            reason,
+            asked_at,
+            expires_at,
+        })
+    }
+}
+
+impl Response {
+    /// How long it holds.
+    ///
+    /// # Errors
+    /// If decision and duration contradict each other, or the reason is too long.
+    pub(crate) fn span(&self) -> Result<Span, &'static str> {
+        if self
+            .reason
+            .as_ref()
+            .is_some_and(|reason| reason.len() > REASON_MAX_BYTES)
+        {
+            return Err("the reason is longer than 1024 bytes");
+        }
+        match (self.decision, self.duration) {
+            (Decision::AllowOnce, None | Some(Span::Once)) => Ok(Span::Once),
+            (Decision::AllowAlways, None | Some(Span::Session)) => Ok(Span::Session),
+            (Decision::Deny, duration) => Ok(duration.unwrap_or_default()),
+            (Decision::AllowOnce, Some(Span::Session)) => Err("`allow-once` lasts once"),
+            (Decision::AllowAlways, Some(Span::Once)) => Err("`allow-always` lasts"),
+        }
+    }
+}
+
+/// A message as its line: printable ASCII, so that no argument moves a reader's cursor.
+pub(crate) fn line(message: &impl Serialize) -> serde_json::Result<Vec<u8>> {
+    let mut line = ascii_json(message)?;
+    line.push(b'\n');
+    Ok(line)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn response(text: &str) -> Result<Span, String> {
+        let text = format!(
+            r#"{{"type":"approval_response","sessionId":"s","requestId":"1003","digest":"d",{text}}}"#
+        );
+        match serde_json::from_str(&text) {
+            Ok(FromClient::ApprovalResponse(response)) => response.span().map_err(str::to_owned),
+            Ok(_) => Err("another message".into()),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    #[test]
+    fn the_three_decisions_have_the_names_of_the_contract() {
+        assert_eq!(response(r#""decision":"allow-once""#), Ok(Span::Once));
+        assert_eq!(response(r#""decision":"allow-always""#), Ok(Span::Session));
+        assert_eq!(response(r#""decision":"deny""#), Ok(Span::Once));
+        assert_eq!(
+            response(r#""decision":"deny","duration":"session","later":1"#),
+            Ok(Span::Session)
+        );
+    }
+
+    #[test]
+    fn what_contradicts_itself_or_is_not_known_is_an_error() {
+        for wrong in [
+            r#""decision":"allow-once","duration":"session""#,
+            r#""decision":"allow-always","duration":"once""#,
+            r#""decision":"allow""#,
+            r#""decision":"deny","scope":"program""#,
+            r#""decision":"deny","duration":"always""#,
+            r#""scope":"exact""#,
+        ] {
+            assert!(response(wrong).is_err(), "{wrong}");
+        }
+        let long = "x".repeat(REASON_MAX_BYTES + 1);
+        assert!(response(&format!(r#""decision":"deny","reason":"{long}""#)).is_err());
+        let no_digest =
+            r#"{"type":"approval_response","sessionId":"s","requestId":"1","decision":"deny"}"#;
+        assert!(serde_json::from_str::<FromClient>(no_digest).is_err());
+    }
+
+    #[test]
+    fn a_question_has_the_names_of_the_contract_and_is_ascii() {
+        let required = FromGate::ApprovalRequired(Box::new(Required {
+            session_id: "s".into(),
+            request_id: ExecId(0x3f9c),
+            digest: serde_json::from_str("\"d\"").unwrap(),
+            request: Request {
+                proc: serde_json::json!({ "argv": ["\u{202e}"] }),
+                bytes: ExactBytes::new(),
+                rule: None,
+                reason: None,
+                asked_at: Timestamp::UNIX_EPOCH,
+                expires_at: Timestamp::UNIX_EPOCH,
+            },
+        }));
+        let line = line(&required).unwrap();
+        let expected = br#"{"type":"approval_required","sessionId":"s","requestId":"3f9c","digest":"d","request":{"proc":{"argv":["\u202e"]},"askedAt":"1970-01-01T00:00:00Z","expiresAt":"1970-01-01T00:00:00Z"}}"#;
+        assert_eq!(line.trim_ascii_end(), expected);
+        assert!(serde_json::from_slice::<FromGate>(&line).is_ok());
+    }
+}

@@ -1,0 +1,370 @@
+//! Execs that wait for a person: their tasks stay in their notifications, not seized, and the
+//! listener goes on serving others.
+//!
+//! A question leaves when it is answered, when its task is gone, when a signal that should end the
+//! task is seen waiting for it, or when nobody answered in time. The kernel wakes nobody for the
+//! two in the middle, so waiting tasks are looked at.
+
+use std::time::{Duration, Instant};
+
+use jiff::{SignedDuration, Timestamp};
+use nix::sys::signal::Signal;
+use rustix::fs::{Mode, OFlags};
+
+use crate::approval::{Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, Waiting};
+use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
+use crate::consent::Answer;
+use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, Settled};
+use crate::exec::Image;
+use crate::gate::Gate;
+use crate::judge::Judgement;
+use crate::pipeline::Subject;
+use crate::places::Places;
+use crate::seccomp::Notification;
+use crate::tracee::Procfs;
+
+/// How often tasks that wait are looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Signals by which a person or a caller ends a program.
+const ENDING: [Signal; 4] = [
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+    Signal::SIGHUP,
+];
+
+/// Everything about questions.
+#[derive(Debug)]
+pub(crate) struct Parking {
+    prompt: Prompt,
+    has_terminal: bool,
+    pub(crate) session: SessionNote,
+    pub(crate) control: Option<Control>,
+    pub(crate) pending: Pending<Parked>,
+    pub(crate) grants: Grants,
+    next_look: Option<Instant>,
+}
+
+/// An exec that waits.
+#[derive(Debug)]
+pub(crate) struct Parked {
+    pub(crate) notification: Notification,
+    pub(crate) subject: Subject,
+    pub(crate) judgement: Judgement,
+    pub(crate) asked: Box<Asked>,
+}
+
+/// What an exec that was asked about is known by, from the question to its decision.
+#[derive(Debug)]
+pub(crate) struct Asked {
+    pub(crate) exec_id: ExecId,
+    pub(crate) digest: FactsDigest,
+    /// What a lasting answer would be bound to; none if it cannot be.
+    pub(crate) key: Option<GrantKey>,
+    pub(crate) received: Instant,
+    pub(crate) at: Instant,
+    pub(crate) answer: Option<Answer>,
+    /// Whether nobody answered in time.
+    pub(crate) is_expired: bool,
+    /// As asked, for a record of an exec that can no longer be looked at.
+    pub(crate) program: Program,
+    /// Held, so that no other file gets its inode numbers.
+    _image: Image,
+}
+
+impl Parking {
+    /// Opens the control channel, unless nobody is ever to be asked.
+    ///
+    /// # Errors
+    /// If it cannot be had.
+    pub(crate) fn start(
+        prompt: Prompt,
+        places: &Places,
+        session: SessionNote,
+        proc: Procfs,
+    ) -> Result<Self, ControlError> {
+        let control = match prompt {
+            Prompt::None => None,
+            Prompt::Auto | Prompt::Socket => {
+                let bouncer = Bouncer::of_this_process(proc).map_err(std::io::Error::other)?;
+                let base = places.sockets();
+                Some(Control::start(base, session.clone(), bouncer)?)
+            }
+        };
+        // The gate is in the front's session, so its terminal is the front's.
+        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+        let has_terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok();
+        Ok(Self {
+            prompt,
+            has_terminal,
+            session,
+            control,
+            pending: Pending::default(),
+            grants: Grants::default(),
+            next_look: None,
+        })
+    }
+
+    /// Who can answer a question that is asked now.
+    pub(crate) fn approvers(&self) -> Approvers {
+        let Some(control) = self.control.as_ref().filter(|control| control.is_open()) else {
+            return Approvers::Nobody;
+        };
+        self.prompt
+            .approvers(self.has_terminal, control.subscribers())
+    }
+
+    /// For the session's first line: who is asked, and how.
+    pub(crate) fn in_words(&self, ask_timeout: Duration) -> String {
+        let execward = std::env::current_exe().unwrap_or_else(|_| "execward".into());
+        let timeout = crate::approval::in_words(ask_timeout);
+        let Some(control) = &self.control else {
+            return "asks are refused (--prompt none)".to_owned();
+        };
+        let path = control.path();
+        match self.prompt.approvers(self.has_terminal, 0) {
+            Approvers::Terminal => format!(
+                "asks wait {timeout} for `{} allow ID` in another terminal",
+                execward.display()
+            ),
+            Approvers::Socket => format!("asks wait {timeout} for an answer at {}", path.display()),
+            Approvers::Nobody => format!(
+                "asks wait {timeout} while a client is subscribed at {}, else they are refused",
+                path.display()
+            ),
+        }
+    }
+
+    /// When waiting tasks are to be looked at.
+    pub(crate) fn next_look(&self) -> Option<Instant> {
+        let next = [self.next_look, self.pending.next_expiry()];
+        next.into_iter().flatten().min()
+    }
+
+    pub(crate) fn tell(&self, notice: Notice) {
+        if let Some(control) = &self.control {
+            control.tell(notice);
+        }
+    }
+}
+
+impl Asked {
+    /// For the decision's record.
+    pub(crate) fn note(&self) -> ApprovalNote {
+        let waited = match &self.answer {
+            Some(answer) => answer.waited,
+            None => self.at.elapsed(),
+        };
+        let wait_ms = Some(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
+        let mut note = ApprovalNote {
+            wait_ms,
+            ..ApprovalNote::default()
+        };
+        if let Some(answer) = &self.answer {
+            note.by = Some(answer.approver);
+            note.channel = Some("socket");
+            note.scope = Some(answer.span.as_str());
+            note.reason.clone_from(&answer.reason);
+        }
+        note
+    }
+}
+
+impl Gate {
+    /// Parks an exec that a person is to decide: record, question, line. Refuses it where nobody
+    /// can be asked.
+    pub(crate) fn ask(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        image: Image,
+        judgement: Judgement,
+    ) {
+        let approvers = self.parking.approvers();
+        let weight = subject.args.weight_bytes();
+        let refusal = match approvers {
+            Approvers::Nobody => Some(Reason::NoApprover),
+            Approvers::Terminal | Approvers::Socket => {
+                (!self.parking.pending.has_room(weight)).then_some(Reason::Overload)
+            }
+        };
+        if let Some(ground) = refusal {
+            return self.refuse_exec(notification, subject, &judgement.refused(ground));
+        }
+        let now = Instant::now();
+        let path = image
+            .target()
+            .and_then(|file| file.facts().resolved.clone());
+        let asked = Box::new(Asked {
+            exec_id: self.ledger.next_id(),
+            digest: subject.digest(&image),
+            key: GrantKey::exact(&image, &subject.args.argv, &subject.cwd),
+            received: subject.received,
+            at: now,
+            answer: None,
+            is_expired: false,
+            program: subject.program.clone(),
+            _image: image,
+        });
+        if let Err(why) = self.put_question(&asked, &judgement) {
+            tracing::error!(why, "a question cannot be asked");
+            return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
+        }
+        if approvers == Approvers::Terminal {
+            let waiting = Waiting {
+                path: path.as_deref().unwrap_or(&subject.args.path),
+                argv: &subject.args.argv,
+                id: asked.exec_id.to_string(),
+                timeout: self.rules.ask_timeout(),
+                falls_open: judgement.falls_open(),
+            };
+            self.say(&waiting.line(), subject.view.task(), subject.caller.pid);
+        }
+        let (id, digest, expires) = (
+            asked.exec_id,
+            asked.digest.clone(),
+            now + self.rules.ask_timeout(),
+        );
+        let parked = Parked {
+            notification,
+            subject,
+            judgement,
+            asked,
+        };
+        self.parking
+            .pending
+            .ask(id, digest, expires, weight, parked);
+        self.parking.next_look.get_or_insert(now + LOOK_EVERY);
+    }
+
+    /// The record that an exec is held, then the question.
+    fn put_question(&mut self, asked: &Asked, judgement: &Judgement) -> Result<(), String> {
+        let asked_at = Timestamp::now();
+        let lasts =
+            SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
+        let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);
+        let rule = judgement.rule.clone();
+        let reason = judgement.reason.clone();
+        let request = Request::new(&asked.program, rule, reason, [asked_at, expires_at])
+            .map_err(|error| error.to_string())?;
+        self.ledger
+            .held(
+                asked.exec_id,
+                asked.program.clone(),
+                judgement.decided(),
+                self.rules.ask_timeout(),
+                &self.watch,
+            )
+            .map_err(|error| error.to_string())?;
+        self.parking.tell(Notice::Asked(Box::new(Required {
+            session_id: self.parking.session.id.clone(),
+            request_id: asked.exec_id,
+            digest: asked.digest.clone(),
+            request,
+        })));
+        Ok(())
+    }
+
+    /// Looks at every task that waits, if it is time to.
+    pub(crate) fn look_at_parked(&mut self, now: Instant) {
+        if self.parking.next_look().is_none_or(|at| at > now) {
+            return;
+        }
+        for parked in self.parking.pending.expire(now) {
+            self.expire(parked);
+        }
+        let ended = self
+            .parking
+            .pending
+            .iter()
+            .filter(|(_, parked)| !parked.notification.is_pending() || parked.is_to_end());
+        for id in ended.map(|(id, _)| id).collect::<Vec<_>>() {
+            if let Some(parked) = self.parking.pending.withdraw(id) {
+                self.withdraw(parked, Reason::Signalled);
+            }
+        }
+        let is_idle = self.parking.pending.is_empty();
+        self.parking.next_look = (!is_idle).then(|| now + LOOK_EVERY);
+    }
+
+    /// Nobody answered in time. Where the policy lets such a call go, it is read again first.
+    fn expire(&mut self, mut parked: Parked) {
+        if parked.judgement.falls_open() && parked.notification.is_pending() {
+            parked.asked.is_expired = true;
+            return self.examine(parked.notification, Some(parked.asked));
+        }
+        self.withdraw(parked, Reason::Timeout);
+    }
+
+    /// Ends every question: the session is over.
+    pub(crate) fn withdraw_all(&mut self) {
+        let open = self.parking.pending.iter().map(|(id, _)| id);
+        for id in open.collect::<Vec<_>>() {
+            if let Some(parked) = self.parking.pending.withdraw(id) {
+                self.withdraw(parked, Reason::Withdrawn);
+            }
+        }
+    }
+
+    /// Refuses a question's exec on `ground`; with a task that is gone, the record alone.
+    fn withdraw(&mut self, parked: Parked, ground: Reason) {
+        let Parked {
+            notification,
+            mut subject,
+            judgement,
+            asked,
+        } = parked;
+        if !notification.is_pending() {
+            return self.lose(notification, Some(asked));
+        }
+        subject.asked = Some(asked);
+        self.refuse_exec(notification, subject, &judgement.refused(ground));
+    }
+
+    /// Lets go of a notification whose task is gone. What was asked gets its decision: none.
+    pub(crate) fn lose(&mut self, notification: Notification, asked: Option<Box<Asked>>) {
+        if let Some(asked) = asked {
+            let judgement = Judgement::refusal(Reason::Withdrawn, "the task is gone".to_owned());
+            let program = asked.program.clone();
+            let (id, recorded) =
+                self.record(program, &judgement, Some(&asked), asked.received, None);
+            if let Err(error) = recorded {
+                tracing::error!(%error, %id, "a withdrawal is missing from the log");
+            }
+            self.settle_question(&asked, false, Reason::Withdrawn);
+        }
+        notification.abandon();
+    }
+
+    /// Tells clients how a question ended.
+    pub(crate) fn settle_question(&self, asked: &Asked, is_allowed: bool, ground: Reason) {
+        let session = &self.parking.session;
+        let settled = Settled::new(
+            session,
+            asked.exec_id,
+            is_allowed,
+            ground.as_str().to_owned(),
+        );
+        let client = asked.answer.as_ref().map(|answer| answer.client);
+        self.parking.tell(Notice::Settled(settled, client));
+    }
+}
+
+impl Parked {
+    /// Whether a signal that should end the task waits for it. Only a lone fatal signal ends a task
+    /// in its notification; behind a stop or a resize it stays pending (tried). A blocked one would
+    /// not act without the gate either.
+    fn is_to_end(&self) -> bool {
+        let ending = ENDING
+            .iter()
+            .fold(0, |mask, signal| mask | 1_u64 << (*signal as u32 - 1));
+        match self.subject.view.task().deliverable_signals() {
+            Ok(signals) => signals & ending != 0,
+            Err(error) => {
+                tracing::debug!(%error, "the signals of a waiting task are not seen");
+                false
+            }
+        }
+    }
+}

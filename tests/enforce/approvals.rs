@@ -1,0 +1,203 @@
+//! A person is asked, and answers.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a record without the field is a failed test"
+)]
+
+use execward_tests::{Asking, Ground, binary, of_type};
+use serde_json::Value;
+
+/// The one decision about `touch name`.
+pub(crate) fn decision<'a>(records: &'a [Value], name: &'a str) -> &'a Value {
+    let argv = |record: &&Value| record["proc"]["argv"][1] == name;
+    let found: Vec<&Value> = of_type(records, "exec.decision").filter(argv).collect();
+    assert_eq!(found.len(), 1, "decisions about {name}");
+    found[0]
+}
+
+/// That decision's verdict and reason.
+pub(crate) fn ground<'a>(records: &'a [Value], name: &'a str) -> (&'a str, &'a str) {
+    let decided = &decision(records, name)["decision"];
+    let word = |key: &str| decided[key].as_str().expect("a word");
+    (word("verdict"), word("reason"))
+}
+
+#[test]
+fn what_is_asked_and_allowed_runs_exactly_once() {
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?; /usr/bin/touch b; echo $?");
+    let question = asking.question();
+    assert!(!asking.has_run("a"));
+    let proc = &question.message["request"]["proc"];
+    assert_eq!(proc["path"], "/usr/bin/touch");
+    assert_eq!(proc["argv"], serde_json::json!(["/usr/bin/touch", "a"]));
+    assert_eq!(question.message["request"]["rule"]["id"], "ask-touch");
+    let (_, shown, _) = asking.client(&["pending"]);
+    assert!(shown.contains(" /usr/bin/touch a  (process "), "{shown}");
+    asking.answer(&["allow", &question.id, "--reason", "fine"]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "0");
+    assert!(asking.has_run("a"));
+    // The next is a question of its own, and the first is no more.
+    let next = asking.question();
+    let (code, _, said) = asking.client(&["allow", &question.id]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(!asking.has_run("b"));
+    asking.answer(&["deny", &next.id]);
+    let records = asking.end();
+    assert_eq!(ground(&records, "a"), ("allow", "user"));
+    let decided = decision(&records, "a");
+    assert_eq!(decided["exec_id"], question.id.as_str());
+    let approval = &decided["approval"];
+    assert_eq!(approval["by"]["uid"], nix::unistd::geteuid().as_raw());
+    assert_eq!(
+        (&approval["scope"], &approval["reason"]),
+        (&"once".into(), &"fine".into())
+    );
+    assert!(approval["wait_ms"].is_u64());
+    assert_eq!(of_type(&records, "exec.held").count(), 2);
+    let end = of_type(&records, "session.end").next().unwrap();
+    assert_eq!(end["count"]["asked"], 2);
+}
+
+#[test]
+fn what_is_asked_and_denied_does_not_run() {
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = asking.question();
+    asking.answer(&["deny", &question.id[..2], "--reason", "not today"]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "126");
+    let records = asking.end();
+    assert!(!asking.has_run("a"));
+    assert_eq!(ground(&records, "a"), ("deny", "user"));
+    assert_eq!(decision(&records, "a")["effect"]["errno"], "EPERM");
+    assert_eq!(decision(&records, "a")["approval"]["reason"], "not today");
+}
+
+#[test]
+fn an_argument_that_changes_while_it_waits_is_refused() {
+    let parks = binary("fixture-parks").display().to_string();
+    let script = format!("{parks} rewrite /usr/bin/touch");
+    let mut asking = Asking::sh("", &script);
+    let question = asking.question();
+    std::io::Write::write_all(&mut asking.stdin(), b"go\n").unwrap();
+    assert_eq!(asking.stdout.next_line().unwrap(), "rewritten");
+    let (code, said, _) = asking.client(&["allow", &question.id, "--for", "session"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("changed_since_prompt"), "{said}");
+    assert_eq!(asking.stdout.next_line().unwrap(), "errno=1");
+    let records = asking.end();
+    assert!(!asking.has_run("asked") && !asking.has_run("Asked"));
+    assert_eq!(ground(&records, "Asked"), ("deny", "changed_since_prompt"));
+}
+
+#[test]
+fn the_twin_that_changes_nothing_runs() {
+    let parks = binary("fixture-parks").display().to_string();
+    let mut asking = Asking::sh("", &format!("{parks} rewrite /usr/bin/touch"));
+    asking.answer(&["allow", &asking.question().id]);
+    let records = asking.end();
+    assert!(asking.has_run("asked"));
+    assert_eq!(ground(&records, "asked"), ("allow", "user"));
+}
+
+#[test]
+fn an_answer_for_the_session_covers_the_same_exec_and_no_other() {
+    let script = "/usr/bin/touch a; rm a; /usr/bin/touch a; echo again $?; \
+        (cd / && /usr/bin/touch a); /usr/bin/touch b; echo $?";
+    let mut asking = Asking::sh("", script);
+    asking.answer(&["allow", &asking.question().id, "--for", "session"]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "again 0");
+    // Another directory, then another argument.
+    asking.answer(&["deny", &asking.question().id, "--for", "session"]);
+    let other = asking.question();
+    assert_eq!(other.message["request"]["proc"]["argv"][1], "b");
+    asking.answer(&["deny", &other.id]);
+    let records = asking.end();
+    let reasons: Vec<&str> = of_type(&records, "exec.decision")
+        .filter(|record| {
+            record["proc"]["argv"][1] == "a" && record["proc"]["path"] == "/usr/bin/touch"
+        })
+        .map(|record| record["decision"]["reason"].as_str().unwrap())
+        .collect();
+    assert_eq!(reasons, ["user", "grant", "user"]);
+    assert!(!asking.has_run("b"));
+}
+
+#[test]
+fn two_that_wait_are_answered_in_reverse_order() {
+    let script = "/usr/bin/touch a & /usr/bin/touch b & wait; echo done";
+    let mut asking = Asking::sh("", script);
+    let open = asking.questions(2);
+    let (code, _, said) = asking.client(&["allow", "1"]);
+    assert_eq!(code, Some(1));
+    assert!(
+        said.contains("several IDs") && said.contains(&open[0].id),
+        "{said}"
+    );
+    let second = open[1].message["request"]["proc"]["argv"][1]
+        .as_str()
+        .unwrap();
+    let first = open[0].message["request"]["proc"]["argv"][1]
+        .as_str()
+        .unwrap();
+    asking.answer(&["allow", &open[1].id]);
+    let left = asking.question();
+    assert_eq!(left.id, open[0].id);
+    assert!(!asking.has_run(first));
+    asking.answer(&["deny", &left.id]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "done");
+    let records = asking.end();
+    assert_eq!(ground(&records, second), ("allow", "user"));
+    assert_eq!(ground(&records, first), ("deny", "user"));
+    assert!(asking.has_run(second) && !asking.has_run(first));
+}
+
+#[test]
+fn others_run_while_one_waits() {
+    let script = "/usr/bin/touch a & i=0; while [ $i -lt 200 ]; do /bin/true || exit 9; \
+        i=$((i+1)); done; echo flowed; wait";
+    let mut asking = Asking::sh("", script);
+    assert_eq!(asking.stdout.next_line().unwrap(), "flowed");
+    let question = asking.question();
+    assert!(!asking.has_run("a"));
+    asking.answer(&["allow", &question.id]);
+    let records = asking.end();
+    assert!(asking.has_run("a"));
+    let verified = of_type(&records, "exec.outcome")
+        .filter(|record| record["outcome"]["result"] == "verified");
+    assert_eq!(verified.count(), 202);
+}
+
+#[test]
+fn with_nobody_to_ask_a_question_is_a_refusal() {
+    let rules = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+    let ran = Ground::full(rules)
+        .option("--prompt=none")
+        .sh("/usr/bin/touch marker; echo $?");
+    assert_eq!(ran.stdout, "126\n");
+    assert!(
+        ran.stderr
+            .contains("(rule ask-touch asks, and nobody can answer)"),
+        "{}",
+        ran.stderr
+    );
+    let decision = &ran.decisions(&["/usr/bin/touch"])[0]["decision"];
+    assert_eq!(
+        (&decision["verdict"], &decision["reason"]),
+        (&"deny".into(), &"no_approver".into())
+    );
+    assert_eq!(of_type(&ran.records, "exec.held").count(), 0);
+}
+
+#[test]
+fn without_a_session_there_is_nothing_to_answer() {
+    let ground = Ground::full("");
+    for words in [&["pending"][..], &["allow", "1000"], &["deny", "1000"]] {
+        let mut command = std::process::Command::new(binary("execward"));
+        command
+            .args(words)
+            .args(["--session", "no-such-session"])
+            .env("XDG_RUNTIME_DIR", ground.path(""));
+        let (status, _, stderr) = execward_tests::finish(command);
+        assert_eq!(status.code(), Some(6), "{stderr}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Who may answer, and who may not.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a record without the field is a failed test"
+)]
+
+use std::io::{BufRead, BufReader, Write};
+use std::os::fd::AsRawFd;
+use std::os::unix::net::UnixStream;
+use std::process::Stdio;
+
+use execward_tests::{Asking, Ground, Question, binary, of_type};
+use serde_json::{Value, json};
+
+use crate::approvals::ground;
+
+fn hello() -> String {
+    json!({"type": "hello", "protocol": 1}).to_string()
+}
+
+/// `allow` for `question`, as a client says it.
+fn allow(question: &Question) -> String {
+    json!({
+        "type": "approval_response",
+        "sessionId": question.message["sessionId"],
+        "requestId": question.id,
+        "digest": question.message["digest"],
+        "decision": "allow-once",
+    })
+    .to_string()
+}
+
+fn say(stream: &UnixStream, line: &str) {
+    (&*stream)
+        .write_all(format!("{line}\n").as_bytes())
+        .expect("a socket");
+}
+
+#[test]
+fn no_member_of_the_session_answers_its_own_question() {
+    let parks = binary("fixture-parks").display().to_string();
+    // The shell reads what its child is to send, and where; twice, the second time from an orphan.
+    let script = format!(
+        "/usr/bin/touch a & read socket; read text; {parks} sends \"$text\" $socket; echo sent; \
+         ({parks} sends \"$text\" $socket & ) ; read go; echo over"
+    );
+    let mut asking = Asking::sh("", &script);
+    let question = asking.question();
+    let mut stdin = asking.stdin();
+    let socket = asking.socket().display().to_string();
+    let text = format!("{}\\n{}", hello(), allow(&question));
+    write!(stdin, "{socket}\n{}\n", text.replace('\\', "\\\\")).unwrap();
+    let mut lines = Vec::new();
+    while lines.last().is_none_or(|line| line != "sent") {
+        lines.push(asking.stdout.next_line().expect("a line"));
+    }
+    let refused = || {
+        let records = asking.ground().records();
+        of_type(&records, "approval.refused").count()
+    };
+    execward_tests::until("both refusals", || (refused() >= 2).then_some(()));
+    assert!(!asking.has_run("a"));
+    // The very same words from outside are an answer.
+    asking.answer(&["deny", &question.id]);
+    writeln!(stdin, "go").unwrap();
+    drop(stdin);
+    let records = asking.end();
+    assert_eq!(ground(&records, "a"), ("deny", "user"));
+    assert!(!asking.has_run("a"));
+}
+
+/// Whoever called connect is outside; whoever sends is not.
+#[test]
+fn a_socket_that_is_inherited_into_the_session_answers_nothing() {
+    let mut first = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = first.question();
+    let connected = first.connect();
+    let fd = connected.as_raw_fd();
+    // Another session, whose CMD gets the connection as descriptor 3.
+    let parks = binary("fixture-parks").display().to_string();
+    let other = Ground::full("");
+    let gated = other.command(&[
+        &parks,
+        "sends",
+        &format!("{}\n{}", hello(), allow(&question)),
+    ]);
+    keep_on_exec(&connected);
+    let mut outer = std::process::Command::new("bash");
+    outer
+        .args(["-c", &format!("exec 3<&{fd}; exec \"$@\""), "x"])
+        .arg(gated.get_program())
+        .args(gated.get_args())
+        .current_dir(other.path(""))
+        .stdin(Stdio::null());
+    for (name, value) in gated.get_envs() {
+        outer.env(name, value.unwrap_or_default());
+    }
+    let (_, stdout, stderr) = execward_tests::finish(outer);
+    assert!(
+        stdout.contains("you may not use this channel"),
+        "{stdout}{stderr}"
+    );
+    drop(connected);
+    assert!(!first.has_run("a"));
+    let refused = execward_tests::until("the record", || {
+        let records = first.ground().records();
+        of_type(&records, "approval.refused").next().cloned()
+    });
+    assert!(
+        refused["detail"]
+            .as_str()
+            .unwrap()
+            .contains("seccomp filters"),
+        "{refused}"
+    );
+    first.answer(&["allow", &first.question().id]);
+    let records = first.end();
+    assert_eq!(ground(&records, "a"), ("allow", "user"));
+}
+
+fn keep_on_exec(stream: &UnixStream) {
+    nix::fcntl::fcntl(stream, nix::fcntl::F_SETFD(nix::fcntl::FdFlag::empty())).expect("fcntl");
+}
+
+#[test]
+fn auto_asks_while_a_client_is_subscribed_and_it_hears_of_everything() {
+    if std::fs::File::open("/dev/tty").is_ok() {
+        return execward_tests::skip("the tests run on a terminal, so auto asks there");
+    }
+    let rules = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+    let script = "read go; /usr/bin/touch a; echo $?; read go; /usr/bin/touch b; echo $?";
+    let mut asking = Asking::start(Ground::full(rules), "auto", script);
+    let mut stdin = asking.stdin();
+    let stream = asking.connect();
+    let mut lines = BufReader::new(stream.try_clone().unwrap()).lines();
+    let mut next = || -> Value { serde_json::from_str(&lines.next().unwrap().unwrap()).unwrap() };
+    assert_eq!(next()["protocol"], 1);
+    say(&stream, &hello());
+    say(&stream, &json!({"type": "subscribe"}).to_string());
+    assert_eq!(next()["type"], "subscribed");
+    writeln!(stdin, "go").unwrap();
+    let required = next();
+    assert_eq!(required["type"], "approval_required");
+    let mut answer = json!({
+        "type": "approval_response", "decision": "allow-once",
+        "sessionId": required["sessionId"], "requestId": required["requestId"],
+        "digest": "0",
+    });
+    // An answer about other facts, and one to another session, are none.
+    say(&stream, &answer.to_string());
+    assert_eq!(next()["type"], "error");
+    answer["digest"] = required["digest"].clone();
+    answer["sessionId"] = "another".into();
+    say(&stream, &answer.to_string());
+    assert_eq!(next()["type"], "error");
+    assert!(!asking.has_run("a"));
+    answer["sessionId"] = required["sessionId"].clone();
+    say(&stream, &answer.to_string());
+    let settled = next();
+    assert_eq!(
+        (&settled["type"], &settled["isAllowed"]),
+        (&"approval_settled".into(), &true.into())
+    );
+    assert_eq!(asking.stdout.next_line().unwrap(), "0");
+    writeln!(stdin, "go").unwrap();
+    let second = next();
+    asking.answer(&["deny", second["requestId"].as_str().unwrap()]);
+    while next()["type"] != "approval_settled" {}
+    drop(stdin);
+    let records = asking.end();
+    assert_eq!(ground(&records, "a"), ("allow", "user"));
+    assert_eq!(ground(&records, "b"), ("deny", "user"));
+}
+
+#[test]
+fn auto_without_anyone_refuses() {
+    if std::fs::File::open("/dev/tty").is_ok() {
+        return execward_tests::skip("the tests run on a terminal, so auto asks there");
+    }
+    let rules = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+    let ran = Ground::full(rules).sh("/usr/bin/touch marker; echo $?");
+    assert_eq!(ran.stdout, "126\n");
+    let decision = &ran.decisions(&["/usr/bin/touch"])[0]["decision"];
+    assert_eq!(decision["reason"], "no_approver");
+}
+
+#[test]
+fn a_client_that_says_nonsense_or_never_reads_costs_nobody_anything() {
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = asking.question();
+    let nonsense = asking.connect();
+    say(&nonsense, "nonsense");
+    let deaf = asking.connect();
+    say(&deaf, &hello());
+    for _ in 0..2000 {
+        let list = format!("{}\n", json!({"type": "list"}));
+        if (&deaf).write_all(list.as_bytes()).is_err() {
+            break;
+        }
+    }
+    asking.answer(&["allow", &question.id]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "0");
+    let _records = asking.end();
+}
