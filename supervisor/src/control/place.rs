@@ -8,6 +8,8 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use nix::sys::socket::setsockopt;
+use nix::sys::socket::sockopt::PassCred;
 use rustix::fs::{Mode, OFlags, fstat, open};
 
 /// The socket's name in a session's directory.
@@ -84,6 +86,10 @@ impl SocketPlace {
             std::fs::remove_file(&path).map_err(failed("remove the dead socket", &path))?;
         }
         let listener = UnixListener::bind(&path).map_err(failed("listen at", &path))?;
+        // Every accepted socket has it from the listener, before a byte can be sent to it: a
+        // message that is sent to a socket without it carries no credentials.
+        setsockopt(&listener, PassCred, &true)
+            .map_err(|errno| failed("listen at", &path)(errno.into()))?;
         let place = Self { path };
         let private = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&place.path, private)

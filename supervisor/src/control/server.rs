@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nix::sys::socket::sockopt::{PassCred, PeerCredentials};
-use nix::sys::socket::{getsockopt, setsockopt};
+use nix::sys::socket::getsockopt;
+use nix::sys::socket::sockopt::PeerCredentials;
 use serde::Serialize;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{Sender, channel};
@@ -142,7 +142,6 @@ impl Server {
         if self.clients.len() >= CLIENTS_MAX {
             return Err(io::Error::other("too many clients"));
         }
-        setsockopt(&stream, PassCred, &true)?;
         let peer = Approver::of(&getsockopt(&stream, PeerCredentials)?);
         let peer = peer.ok_or_else(|| io::Error::other("it has no credentials"))?;
         self.may_answer(peer)?;
@@ -260,6 +259,13 @@ impl Server {
         if let Some(known) = self.clients.remove(&client) {
             known.reader.abort();
             self.count_subscribers();
+            // What is queued is sent if it is read soon; the connection is closed either way.
+            let mut writer = known.writer;
+            tokio::spawn(async move {
+                if tokio::time::timeout(FAREWELL, &mut writer).await.is_err() {
+                    writer.abort();
+                }
+            });
         }
     }
 
