@@ -137,6 +137,12 @@ impl Rule {
         self.selectors.failing(image, self.action.reading())
     }
 
+    /// The key that fails, if the rule is about the image's file all the same.
+    pub(crate) fn near_miss(&self, image: &Image<'_>, now: Timestamp) -> Option<&'static str> {
+        let key = self.failing(image, now)?;
+        self.selectors.is_about(image).then_some(key)
+    }
+
     /// Whether the rule holds for one image of a call at `now`.
     pub(crate) fn holds(&self, image: &Image<'_>, now: Timestamp) -> bool {
         self.failing(image, now).is_none()

@@ -172,7 +172,7 @@ impl Ruleset {
     }
 
     /// Whether an allow of a higher layer has the question in view and answers it.
-    fn is_lifted(&self, ask: &Rule, image: &Image<'_>, now: Timestamp) -> bool {
+    pub(crate) fn is_lifted(&self, ask: &Rule, image: &Image<'_>, now: Timestamp) -> bool {
         let answers = |allow: &Rule, image: &Image<'_>| {
             allow.holds(image, now) && allow.outweighs(ask, image)
         };

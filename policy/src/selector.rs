@@ -92,6 +92,18 @@ impl Selectors {
         .filter_map(|(key, is_there)| is_there.then_some(key))
     }
 
+    /// Whether the keys that say which file may mean this one, whatever its arguments.
+    pub(crate) fn is_about(&self, image: &Image<'_>) -> bool {
+        let may_cover = |program: &Program| program.covers(image, Reading::Doubtful);
+        let programs = self.program.iter().flat_map(|list| &list.wanted);
+        let commands = self.command.iter().flat_map(|list| &list.wanted);
+        let words = commands.map(|command| &command.program);
+        let mut named = programs
+            .chain(words)
+            .chain(self.argv.iter().map(|argv| &argv.program));
+        named.any(may_cover)
+    }
+
     /// The entries of `command` that hold for an image.
     pub(crate) fn commands_of<'s>(
         &'s self,

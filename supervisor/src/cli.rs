@@ -21,6 +21,10 @@ pub(crate) struct Cli {
 pub(crate) enum Command {
     /// Run CMD and all that it starts under the gate
     Run(RunArgs),
+    /// Say what the policy answers for a call; exit 0 allow, 3 ask, 4 deny
+    Check(CheckArgs),
+    /// Say why a recorded exec gets its verdict
+    Explain(ExplainArgs),
     /// Show what waits for an answer
     Pending(PendingArgs),
     /// Let a waiting exec go on
@@ -44,6 +48,55 @@ pub(crate) struct PolicyArgs {
     /// What ${workspace} means in the policy [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Where the call is made [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+    /// A program below which the call is made; repeat upward
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) via: Vec<OsString>,
+    /// Take a file that is not there as the kernel would, not as if it were there
+    #[arg(long)]
+    pub(crate) missing: bool,
+    /// One line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Take the call from an exec.decision record; `-` is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "cmd")]
+    pub(crate) request: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(
+        required_unless_present = "request",
+        value_name = "PROGRAM",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) cmd: Vec<OsString>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// Which exec: its ID in a refusal line, a question or the log, or the start of it
+    pub(crate) id: String,
+    /// Print a rule that allows exactly this call
+    #[arg(long)]
+    pub(crate) rule: bool,
+    /// One line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// The session whose log to search [default: the newest]
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log to search
+    #[arg(long, value_name = "LOG")]
+    pub(crate) log: Option<PathBuf>,
 }
 
 /// `run`'s own arguments. The gate, a process of its own, reads the same.

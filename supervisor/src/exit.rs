@@ -13,6 +13,10 @@ pub(crate) enum ExitStatus {
     Finding,
     /// Usage or a policy fault, everywhere but in `run`.
     Usage,
+    /// `check`: the call would be asked about.
+    WouldAsk,
+    /// `check`: it would be denied.
+    WouldDeny,
     /// The log is damaged.
     LogDamaged,
     /// No session is live that could answer.
@@ -31,7 +35,8 @@ impl From<ExitStatus> for ExitCode {
             ExitStatus::Success => 0,
             ExitStatus::Finding => 1,
             ExitStatus::Usage => 2,
-            ExitStatus::LogDamaged => 4,
+            ExitStatus::WouldAsk => 3,
+            ExitStatus::WouldDeny | ExitStatus::LogDamaged => 4,
             ExitStatus::NoSupervisor => 6,
             ExitStatus::Io => 7,
             ExitStatus::OwnFailure => 125,

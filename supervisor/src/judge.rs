@@ -3,15 +3,13 @@
 use std::sync::Arc;
 
 use execward_policy::{
-    Ancestor, Basis, Decision, ExecRequest, Interpreter, Lineage, ProgramFile, RuleKey, Ruleset,
-    Security, Verdict,
+    Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Security, Verdict,
 };
 use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
-use crate::exec::{FileFacts, Image, Kind};
 use crate::gate::Gate;
 use crate::pipeline::Subject;
 use crate::tracee::{Status, Tid};
@@ -50,7 +48,7 @@ impl Judgement {
         };
         Self {
             decision,
-            verdict: word(decision),
+            verdict: decision.as_str(),
             ground,
             rule: rule.map(|rule| RuleNote {
                 id: rule.id().to_owned(),
@@ -85,7 +83,7 @@ impl Judgement {
     /// A question that nobody answers, on `ground`: refused, unless `ask_fallback` lets it go.
     pub(crate) fn unanswered(self, ground: Reason) -> Self {
         if self.unanswered == Decision::Allow {
-            let (decision, verdict) = (Decision::Allow, word(Decision::Allow));
+            let (decision, verdict) = (Decision::Allow, Decision::Allow.as_str());
             return Self {
                 decision,
                 verdict,
@@ -105,7 +103,7 @@ impl Judgement {
     pub(crate) fn refused(self, ground: Reason) -> Self {
         Self {
             decision: Decision::Deny,
-            verdict: word(Decision::Deny),
+            verdict: Decision::Deny.as_str(),
             ground,
             ..self
         }
@@ -119,7 +117,7 @@ impl Judgement {
         };
         Self {
             decision,
-            verdict: word(decision),
+            verdict: decision.as_str(),
             ground,
             reason: reason.or(self.reason),
             ..self
@@ -241,48 +239,6 @@ impl Gate {
         Judgement::of(self.rules.decide(request, Timestamp::now()))
     }
 
-    /// What the policy is asked about.
-    pub(crate) fn describe(
-        &mut self,
-        image: &Image,
-        argv: &[Vec<u8>],
-        cwd: &[u8],
-        lineage: Lineage,
-    ) -> ExecRequest {
-        let mut arguments = image
-            .target()
-            .map(|file| &file.facts().kind)
-            .into_iter()
-            .chain(image.interpreters().iter().map(|file| &file.facts().kind));
-        let interpreters = image.interpreters().iter().map(|file| Interpreter {
-            file: self.program(file.facts()),
-            argument: match arguments.next() {
-                Some(Kind::Script { argument, .. }) => argument.clone(),
-                _ => None,
-            },
-        });
-        ExecRequest {
-            interpreters: interpreters.collect(),
-            program: image
-                .target()
-                .map_or_else(nameless, |file| self.program(file.facts())),
-            argv: argv.to_vec(),
-            cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
-            lineage,
-        }
-    }
-
-    pub(crate) fn program(&mut self, facts: &FileFacts) -> ProgramFile {
-        ProgramFile {
-            given: facts.given.clone(),
-            links: facts.links.clone(),
-            resolved: facts.resolved.clone(),
-            origin: facts.origin,
-            is_settled: self.settled.is_settled(facts),
-            sha256: facts.sha256,
-        }
-    }
-
     /// The history of a task, if any rule asks for it.
     pub(crate) fn lineage_of(&self, task: &Status) -> Lineage {
         if self.rules.wants_lineage() {
@@ -290,25 +246,5 @@ impl Gate {
         } else {
             Lineage::default()
         }
-    }
-}
-
-/// An image without a file, which no lookup makes: allowed by nothing.
-fn nameless() -> ProgramFile {
-    ProgramFile {
-        given: Vec::new(),
-        links: Vec::new(),
-        resolved: None,
-        origin: execward_policy::Origin::Anonymous,
-        is_settled: false,
-        sha256: None,
-    }
-}
-
-fn word(decision: Decision) -> &'static str {
-    match decision {
-        Decision::Allow => "allow",
-        Decision::Ask => "ask",
-        Decision::Deny => "deny",
     }
 }

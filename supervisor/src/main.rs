@@ -6,6 +6,7 @@ mod answer;
 mod approval;
 mod attached;
 mod audit;
+mod check;
 mod cli;
 mod command;
 mod consent;
@@ -31,6 +32,7 @@ mod pipeline;
 mod places;
 mod policy;
 mod ptrace;
+mod question;
 mod readers;
 mod refusal;
 mod seccomp;
@@ -48,6 +50,7 @@ use clap::Parser;
 use clap::error::ErrorKind;
 
 use crate::audit::{Shown, TailError};
+use crate::check::CheckError;
 use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
@@ -77,6 +80,8 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
             front::say(&error.to_string());
             ExitStatus::OwnFailure
         }),
+        Command::Check(args) => checked(check::check(&args, &mut std::io::stdout())),
+        Command::Explain(args) => checked(check::explain(&args, &mut std::io::stdout())),
         Command::Pending(pending) => {
             let shown = control::pending(&pending, &mut std::io::stdout());
             told(shown.map(|()| ExitStatus::Success))
@@ -89,6 +94,13 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
 
 fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
     told(control::answer(args, decision, &mut std::io::stdout()))
+}
+
+fn checked(done: Result<ExitStatus, CheckError>) -> ExitStatus {
+    done.unwrap_or_else(|error| {
+        front::say(&error.to_string());
+        error.status()
+    })
 }
 
 /// The status of a verb, its error said.

@@ -26,6 +26,7 @@ use crate::exec::{
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
+use crate::question::describe;
 use crate::readers::Job;
 use crate::seccomp::Notification;
 use crate::watch::Activity;
@@ -254,7 +255,13 @@ impl Gate {
             return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
         let lineage = self.lineage_of(subject.view.status());
-        let request = self.describe(&image, &subject.args.argv, &subject.cwd, lineage);
+        let request = describe(
+            &mut self.settled,
+            &image,
+            &subject.args.argv,
+            &subject.cwd,
+            lineage,
+        );
         let wants_digests =
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {

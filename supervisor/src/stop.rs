@@ -10,6 +10,7 @@ use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::pipeline::is_script;
 use crate::ptrace::{ExecStop, Stopped};
+use crate::question::{describe, program};
 use crate::tracee::{TaskDir, Tid};
 
 /// Why an image that differs from the expected one could not be judged.
@@ -216,12 +217,12 @@ impl Gate {
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
-        let mut request = self.describe(named, &argv, &cwd, lineage);
+        let mut request = describe(&mut self.settled, named, &argv, &cwd, lineage);
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {
             // Loaded by way of something else than the name: both must be allowed.
-            let file = self.program(file.facts());
+            let file = program(&mut self.settled, file.facts());
             request.interpreters.push(Interpreter {
                 file,
                 argument: None,

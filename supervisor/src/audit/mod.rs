@@ -23,4 +23,4 @@ pub(crate) use record::{
 pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use shown::{escaped, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
-pub(crate) use text::{ExactBytes, ascii_json};
+pub(crate) use text::{ExactBytes, ascii_json, displayed};

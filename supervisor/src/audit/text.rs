@@ -26,7 +26,7 @@ pub(super) fn text(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut Exa
 }
 
 /// `raw` as text for people, with U+FFFD for what is not UTF-8.
-pub(super) fn displayed(raw: &[u8]) -> String {
+pub(crate) fn displayed(raw: &[u8]) -> String {
     let mut text = String::with_capacity(raw.len());
     for chunk in raw.utf8_chunks() {
         text.push_str(chunk.valid());

@@ -1,0 +1,67 @@
+//! Why a call gets its verdict: each rule that holds, and of the others the key that fails.
+
+use jiff::Timestamp;
+
+use crate::image::Image;
+use crate::request::ExecRequest;
+use crate::rule::{Action, Rule};
+use crate::ruleset::Ruleset;
+use crate::verdict::Verdict;
+
+/// A verdict with everything that was weighed for it.
+#[derive(Debug, Clone)]
+pub struct Explanation<'r> {
+    /// What [`Ruleset::decide`] says.
+    pub verdict: Verdict<'r>,
+    /// The rules that hold, those that do not decide included: denies, asks, allows; of each,
+    /// the highest layer first, then by id.
+    pub hits: Vec<Hit<'r>>,
+    /// The rules that are about the program and do not hold, in the same order.
+    pub misses: Vec<Miss<'r>>,
+}
+
+/// A rule that holds.
+#[derive(Debug, Clone, Copy)]
+pub struct Hit<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// Whether an allow of a higher layer lifts it; only an ask is lifted.
+    pub is_lifted: bool,
+}
+
+/// A rule that does not hold.
+#[derive(Debug, Clone, Copy)]
+pub struct Miss<'r> {
+    /// The rule.
+    pub rule: &'r Rule,
+    /// The first of its keys that does not hold.
+    pub key: &'static str,
+}
+
+impl Ruleset {
+    /// Judges one exec as [`Ruleset::decide`] does, and says why. Every rule is looked at.
+    #[must_use]
+    pub fn explain(&self, request: &ExecRequest, now: Timestamp) -> Explanation<'_> {
+        let images: Vec<Image<'_>> = Image::all(request, &self.trust).collect();
+        let (mut hits, mut misses) = (Vec::new(), Vec::new());
+        for rule in self.rules() {
+            // What is allowed is the program; a deny or an ask is about any image.
+            let of_rule = match rule.action() {
+                Action::Allow => images.get(..1).unwrap_or_default(),
+                Action::Ask | Action::Deny => images.as_slice(),
+            };
+            if let Some(image) = of_rule.iter().find(|image| rule.holds(image, now)) {
+                let is_ask = rule.action() == Action::Ask;
+                let is_lifted = is_ask && self.is_lifted(rule, image, now);
+                hits.push(Hit { rule, is_lifted });
+            } else if let Some(key) = of_rule.iter().find_map(|image| rule.near_miss(image, now)) {
+                misses.push(Miss { rule, key });
+            }
+        }
+        Explanation {
+            verdict: self.decide(request, now),
+            hits,
+            misses,
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! A call that nobody makes: its file is looked up as the gate would for this very process.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+use std::sync::Arc;
+
+use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile};
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use super::CheckError;
+use crate::exec::{LookupError, Patience, Target, View};
+use crate::kernel::Kernel;
+use crate::question::describe;
+use crate::settled::Settled;
+use crate::tracee::Tid;
+
+/// Where a bare name is taken to be if no directory of PATH has it.
+const BARE_DIRECTORY: &[u8] = b"/usr/bin/";
+
+/// A program and its arguments.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) path: Vec<u8>,
+    pub(super) argv: Vec<Vec<u8>>,
+    /// Where, if not here.
+    pub(super) cwd: Option<Vec<u8>>,
+}
+
+impl Call {
+    /// The call that a shell would make of these words.
+    pub(super) fn typed(words: &[OsString]) -> Result<Self, CheckError> {
+        let argv: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let program = argv.first().cloned().unwrap_or_default();
+        let path = if program.contains(&b'/') {
+            program
+        } else {
+            on_path(&program).unwrap_or_else(|| [BARE_DIRECTORY, &program].concat())
+        };
+        let cwd = None;
+        Ok(Self { path, argv, cwd })
+    }
+}
+
+/// The first executable file of that name, as execvp(3) searches.
+fn on_path(name: &[u8]) -> Option<Vec<u8>> {
+    let path = std::env::var_os("PATH")?;
+    let candidates = path
+        .as_bytes()
+        .split(|byte| *byte == b':')
+        .map(|directory| {
+            let directory = if directory.is_empty() {
+                b".".as_slice()
+            } else {
+                directory
+            };
+            [directory, b"/", name].concat()
+        });
+    let mut found = candidates.filter(|candidate| {
+        accessat(CWD, candidate.as_slice(), Access::EXEC_OK, AtFlags::empty()).is_ok()
+    });
+    found.next()
+}
+
+/// What a look-up comes to.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// A question for the policy.
+    Request(ExecRequest),
+    /// The kernel would answer with this.
+    Missing(String),
+}
+
+/// This process, in the place of a task of the session.
+#[derive(Debug)]
+pub(super) struct Caller {
+    kernel: Kernel,
+    view: View,
+    settled: Settled,
+}
+
+impl Caller {
+    pub(super) fn new() -> Result<Self, CheckError> {
+        let failed = |error: String| CheckError::LookUp(error);
+        let kernel = Kernel::open().map_err(|error| failed(error.to_string()))?;
+        let task = kernel.proc.task(Tid::own());
+        let task = task.map_err(|errno| failed(errno.to_string()))?;
+        let status = task.status().map_err(|error| failed(error.to_string()))?;
+        let view = View::of(task, status, &kernel.session);
+        let view = view.map_err(|errno| failed(errno.to_string()))?;
+        let settled = Settled::since_now(&kernel.own);
+        Ok(Self {
+            kernel,
+            view,
+            settled,
+        })
+    }
+
+    /// The question that the policy is asked. A file that is not there is taken as if it were,
+    /// unless `as_missing`.
+    pub(super) fn find(&mut self, call: &Call, as_missing: bool) -> Result<Found, CheckError> {
+        let target = Target {
+            dirfd: libc::AT_FDCWD,
+            path: &call.path,
+            flags: Default::default(),
+        };
+        let cwd = match &call.cwd {
+            Some(cwd) => cwd.clone(),
+            None => self.view.task().link_text("cwd").unwrap_or_default(),
+        };
+        let (settled, lineage) = (&mut self.settled, Lineage::default());
+        match self.kernel.find(&self.view, target, Patience::Waiting) {
+            Ok(image) => Ok(Found::Request(describe(
+                settled, &image, &call.argv, &cwd, lineage,
+            ))),
+            Err(LookupError::Kernel(errno)) if as_missing => Ok(Found::Missing(errno.to_string())),
+            Err(LookupError::Kernel(_)) => {
+                let path = if call.path.starts_with(b"/") {
+                    call.path.clone()
+                } else {
+                    [&cwd, b"/".as_slice(), &call.path].concat()
+                };
+                let request = ExecRequest::new(ProgramFile::at(path), call.argv.clone());
+                let cwd = Some(cwd);
+                Ok(Found::Request(ExecRequest { cwd, ..request }))
+            }
+            Err(error) => Err(CheckError::LookUp(error.to_string())),
+        }
+    }
+
+    /// Puts the call below these programs, the nearest first.
+    pub(super) fn add_ancestors(
+        &mut self,
+        request: &mut ExecRequest,
+        programs: &[OsString],
+    ) -> Result<(), CheckError> {
+        for program in programs {
+            let call = Call::typed(std::slice::from_ref(program))?;
+            let Found::Request(ancestor) = self.find(&call, false)? else {
+                continue;
+            };
+            let interpreters = ancestor.interpreters.into_iter().map(|level| level.file);
+            let files = [ancestor.program].into_iter().chain(interpreters).collect();
+            request.lineage.ancestors.push(Arc::new(Ancestor {
+                files,
+                allowed_by: None,
+            }));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,155 @@
+//! `execward check` and `execward explain`: what the policy says of a call, and why. Nothing runs.
+
+mod call;
+mod recorded;
+mod shown;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use execward_policy::{Decision, ExecRequest};
+use jiff::Timestamp;
+
+use crate::audit::{TailError, escaped};
+use crate::cli::{CheckArgs, ExplainArgs};
+use crate::exit::ExitStatus;
+use crate::places::Places;
+use crate::policy::{LoadedPolicy, PolicyError};
+use call::{Call, Caller, Found};
+
+/// Why a call was not judged.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CheckError {
+    #[error("{0}")]
+    Places(#[from] crate::places::PlacesError),
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
+    #[error("cannot enter `{}`: {error}", path.display())]
+    Directory { path: PathBuf, error: io::Error },
+    #[error("cannot look the file up: {0}")]
+    LookUp(String),
+    #[error("cannot read the request `{}`: {error}", path.display())]
+    Read { path: PathBuf, error: io::Error },
+    #[error("no exec.decision record with its `proc`: {0}")]
+    NoRecord(String),
+    #[error("no exec in `{}` has an ID that starts with `{id}`", log.display())]
+    NoSuch { id: String, log: PathBuf },
+    #[error("{0}")]
+    Log(#[from] TailError),
+    #[error("cannot write: {0}")]
+    Write(#[from] io::Error),
+}
+
+impl CheckError {
+    /// How `check` and `explain` end then.
+    pub(crate) fn status(&self) -> ExitStatus {
+        match self {
+            Self::NoSuch { .. } => ExitStatus::Finding,
+            Self::Policy(_) | Self::NoRecord(_) | Self::Directory { .. } => ExitStatus::Usage,
+            Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
+            Self::Log(_)
+            | Self::Places(_)
+            | Self::LookUp(_)
+            | Self::Read { .. }
+            | Self::Write(_) => ExitStatus::Io,
+        }
+    }
+}
+
+/// Judges a call that was typed or recorded. The status is that of the verdict.
+///
+/// # Errors
+/// If the policy has faults, or the call cannot be looked at.
+pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
+    let places = Places::find()?;
+    let policy = LoadedPolicy::load(&args.policy, &places)?;
+    if let Some(path) = &args.cwd {
+        std::env::set_current_dir(path).map_err(|error| CheckError::Directory {
+            path: path.clone(),
+            error,
+        })?;
+    }
+    let call = match &args.request {
+        Some(path) => recorded::call_of(&recorded::read(path)?)?,
+        None => Call::typed(&args.cmd)?,
+    };
+    let mut caller = Caller::new()?;
+    let found = caller.find(&call, args.missing)?;
+    let request = match found {
+        Found::Missing(errno) => {
+            shown::missing(&errno, args.json, out)?;
+            return Ok(ExitStatus::Success);
+        }
+        Found::Request(mut request) => {
+            caller.add_ancestors(&mut request, &args.via)?;
+            request
+        }
+    };
+    say(&policy, &request, args.json, out)
+}
+
+/// Says why a recorded exec gets its verdict from the policy as it is now.
+///
+/// # Errors
+/// As [`check`], and if there is no such record.
+pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
+    let places = Places::find()?;
+    let log = log_path(args, &places)?;
+    let record = recorded::find(&log, &args.id)?;
+    let call = recorded::call_of(&record)?;
+    if args.rule {
+        if let Some(rule) = recorded::denying_rule(&record) {
+            let rule = escaped(rule);
+            writeln!(
+                out,
+                "# Rule {rule} denies this, and no allow lifts a deny: change that rule."
+            )?;
+        }
+        write!(out, "{}", shown::rule(&args.id, &call))?;
+        return Ok(ExitStatus::Success);
+    }
+    let policy = LoadedPolicy::load(&args.policy, &places)?;
+    if !args.json {
+        writeln!(out, "{}", recorded::verdict_in_words(&record))?;
+    }
+    let mut caller = Caller::new()?;
+    let Found::Request(request) = caller.find(&call, false)? else {
+        return Ok(ExitStatus::Finding);
+    };
+    say(&policy, &request, args.json, out)?;
+    Ok(ExitStatus::Success)
+}
+
+fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> {
+    if let Some(path) = &args.log {
+        return Ok(path.clone());
+    }
+    if let Some(name) = &args.session {
+        return Ok(places.log(name));
+    }
+    let failed = |error| CheckError::Read {
+        path: Path::to_owned(places.logs()),
+        error,
+    };
+    places.newest_log().map_err(failed)
+}
+
+fn say(
+    policy: &LoadedPolicy,
+    request: &ExecRequest,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<ExitStatus, CheckError> {
+    let explanation = policy.rules.explain(request, Timestamp::now());
+    if is_json {
+        let line = shown::json(request, &explanation).map_err(io::Error::other)?;
+        writeln!(out, "{line}")?;
+    } else {
+        write!(out, "{}", shown::text(request, &explanation))?;
+    }
+    Ok(match explanation.verdict.decision() {
+        Decision::Allow => ExitStatus::Success,
+        Decision::Ask => ExitStatus::WouldAsk,
+        Decision::Deny => ExitStatus::WouldDeny,
+    })
+}

@@ -1,0 +1,268 @@
+//! A verdict and its reasons, for people and as JSON.
+
+use std::fmt::Write as _;
+use std::io::{self, Write};
+
+use execward_policy::{Basis, Decision, ExecRequest, Explanation, Hit, Rule};
+use serde::Serialize;
+use serde_json::json;
+
+use super::call::Call;
+use crate::audit::{displayed, escaped, quoted};
+
+/// Verdict, call, and each rule that had a say.
+pub(super) fn text(request: &ExecRequest, explanation: &Explanation<'_>) -> String {
+    let verdict = &explanation.verdict;
+    let mut text = format!("{}: {}", verdict.decision(), basis(verdict.basis()));
+    if let Some(reason) = verdict.rule().and_then(|rule| rule.reason()) {
+        text += &format!(": {}", escaped(reason));
+    }
+    if verdict.decision() == Decision::Ask {
+        text += &format!("; if nobody answers: {}", verdict.unanswered());
+    }
+    text += &format!("\n  {}\n", command_line(request));
+    for hit in &explanation.hits {
+        let end = if hit.is_lifted { " (lifted)" } else { "" };
+        text += &format!("  holds: {}{end}\n", rule_in_words(hit.rule));
+    }
+    for miss in &explanation.misses {
+        text += &format!("  fails: {}: {}\n", rule_in_words(miss.rule), miss.key);
+    }
+    text
+}
+
+/// A verdict as one line of JSON.
+#[derive(Serialize)]
+struct Shown<'a> {
+    verdict: &'static str,
+    basis: &'static str,
+    /// What becomes of a question that nobody answers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unanswered: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rule: Option<ShownRule<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    path: Option<String>,
+    argv: Vec<String>,
+    hits: Vec<ShownRule<'a>>,
+    misses: Vec<ShownRule<'a>>,
+}
+
+/// One rule of it.
+#[derive(Serialize)]
+struct ShownRule<'a> {
+    id: &'a str,
+    action: &'static str,
+    layer: &'static str,
+    source: &'a str,
+    line: usize,
+    /// Of a rule that holds: winner, lifted or shadowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    outcome: Option<&'static str>,
+    /// Of one that does not: the key that fails.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    failed: Option<&'static str>,
+}
+
+impl<'a> ShownRule<'a> {
+    fn of(rule: &'a Rule) -> Self {
+        Self {
+            id: rule.id(),
+            action: rule.action().as_str(),
+            layer: rule.layer().as_str(),
+            source: rule.source(),
+            line: rule.line(),
+            outcome: None,
+            failed: None,
+        }
+    }
+}
+
+/// The same as [`text`], as one line of JSON.
+pub(super) fn json(
+    request: &ExecRequest,
+    explanation: &Explanation<'_>,
+) -> serde_json::Result<String> {
+    let verdict = &explanation.verdict;
+    let winner = verdict.rule();
+    let outcome = |hit: &Hit<'_>| {
+        let is_winner = winner.is_some_and(|winner| std::ptr::eq(winner, hit.rule));
+        match (is_winner, hit.is_lifted) {
+            (true, _) => "winner",
+            (false, true) => "lifted",
+            (false, false) => "shadowed",
+        }
+    };
+    let hits = explanation.hits.iter().map(|hit| ShownRule {
+        outcome: Some(outcome(hit)),
+        ..ShownRule::of(hit.rule)
+    });
+    let misses = explanation.misses.iter().map(|miss| ShownRule {
+        failed: Some(miss.key),
+        ..ShownRule::of(miss.rule)
+    });
+    let unanswered = Some(verdict.unanswered().as_str());
+    serde_json::to_string(&Shown {
+        verdict: verdict.decision().as_str(),
+        basis: basis_word(verdict.basis()),
+        unanswered: unanswered.filter(|_| verdict.decision() == Decision::Ask),
+        rule: winner.map(ShownRule::of),
+        path: request.program.resolved.as_deref().map(displayed),
+        argv: request.argv.iter().map(|word| displayed(word)).collect(),
+        hits: hits.collect(),
+        misses: misses.collect(),
+    })
+}
+
+/// What the kernel answers for a file that is not there.
+pub(super) fn missing(errno: &str, is_json: bool, out: &mut impl Write) -> io::Result<()> {
+    if is_json {
+        writeln!(
+            out,
+            "{}",
+            json!({"verdict": "none", "basis": "target_missing", "detail": errno})
+        )
+    } else {
+        writeln!(out, "none: the kernel answers: {errno}")
+    }
+}
+
+/// A rule that allows exactly this call, ready to be pasted into a policy.
+pub(super) fn rule(id: &str, call: &Call) -> String {
+    let mut rule = format!("[[allow]]\nid = \"allow-{}\"\n", id.to_ascii_lowercase());
+    let (name, rest) = (
+        file_name(&call.path),
+        call.argv.get(1..).unwrap_or_default(),
+    );
+    let argv = std::iter::once(name).chain(rest.iter().map(Vec::as_slice));
+    let argv: Vec<String> = argv.map(literal).collect();
+    rule += &format!(
+        "program = {}\nargv = [{}]\n",
+        path_pattern(&call.path),
+        argv.join(", ")
+    );
+    if let Some(cwd) = &call.cwd {
+        rule += &format!("cwd = {}\n", path_pattern(cwd));
+    }
+    rule
+}
+
+fn file_name(path: &[u8]) -> &[u8] {
+    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
+}
+
+/// A TOML string that the language reads as exactly these bytes, in an element of `argv`.
+fn literal(bytes: &[u8]) -> String {
+    toml_string(bytes, b"\\")
+}
+
+/// The same where wildcards and places have a meaning.
+fn path_pattern(bytes: &[u8]) -> String {
+    toml_string(bytes, b"\\*?!$@~")
+}
+
+fn toml_string(bytes: &[u8], special: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for byte in bytes {
+        match byte {
+            // The language's backslash, in TOML's double quotes.
+            _ if special.contains(byte) => {
+                text += &format!("\\\\{}", char::from(*byte).escape_default())
+            }
+            b'"' => text += "\\\"",
+            b' '..=b'~' => text.push(char::from(*byte)),
+            _ => {
+                // Writing to a string does not fail.
+                write!(text, "\\\\x{byte:02x}").unwrap_or_default();
+            }
+        }
+    }
+    text + "\""
+}
+
+fn basis(basis: Basis<'_>) -> String {
+    match basis {
+        Basis::Rule(rule) => format!("rule {}", place(rule)),
+        Basis::Children(rule) => format!("the children of rule {}", place(rule)),
+        Basis::Default { security, ask } => {
+            format!("no rule decides (security = \"{security}\", ask = \"{ask}\")")
+        }
+    }
+}
+
+fn basis_word(basis: Basis<'_>) -> &'static str {
+    match basis {
+        Basis::Rule(_) => "rule",
+        Basis::Children(_) => "children",
+        Basis::Default { .. } => "default",
+    }
+}
+
+fn place(rule: &Rule) -> String {
+    format!("{} ({}:{})", rule.id(), escaped(rule.source()), rule.line())
+}
+
+fn rule_in_words(rule: &Rule) -> String {
+    format!("{} {}, {}", rule.action(), place(rule), rule.layer())
+}
+
+fn command_line(request: &ExecRequest) -> String {
+    let program = &request.program;
+    let path = program.resolved.as_deref().unwrap_or(&program.given);
+    let rest = request.argv.iter().skip(1).map(Vec::as_slice);
+    let words = std::iter::once(path).chain(rest);
+    words
+        .map(|word| quoted(&displayed(word)))
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use execward_policy::{Layer, NoIncludes, Places, ProgramFile, Ruleset, Source};
+    use jiff::Timestamp;
+
+    #[test]
+    fn the_pasted_rule_allows_exactly_the_call() {
+        let argv = [
+            b"x".as_slice(),
+            b"a b",
+            b"*",
+            b"\\",
+            b"\"",
+            b"$HOME",
+            b"\xff\n",
+            b"!~",
+        ];
+        let call = Call {
+            path: b"/opt/odd *?/x".to_vec(),
+            argv: argv.map(<[u8]>::to_vec).into(),
+            cwd: Some(b"/w/[1]".to_vec()),
+        };
+        let text = format!(
+            "version = 1\nmode.security = \"allowlist\"\n{}",
+            rule("3F9c", &call)
+        );
+        let source = Source {
+            name: "p",
+            text: text.as_bytes(),
+            layer: Layer::User,
+        };
+        let places = Places {
+            home: b"/h".to_vec(),
+            workspace: b"/w".to_vec(),
+            tmp: b"/tmp".to_vec(),
+        };
+        let rules = Ruleset::load(&[source], &places, &NoIncludes).unwrap();
+        let mut request = ExecRequest {
+            cwd: call.cwd.clone(),
+            ..ExecRequest::new(ProgramFile::at(call.path.clone()), call.argv.clone())
+        };
+        let decide =
+            |request: &ExecRequest| rules.decide(request, Timestamp::UNIX_EPOCH).decision();
+        assert_eq!(decide(&request), Decision::Allow, "{text}");
+        request.argv.push(b"more".to_vec());
+        assert_eq!(decide(&request), Decision::Ask);
+    }
+}

@@ -1,0 +1,62 @@
+//! From an image to the question that the policy is asked.
+
+use execward_policy::{ExecRequest, Interpreter, Lineage, Origin, ProgramFile};
+
+use crate::exec::{FileFacts, Image, Kind};
+use crate::settled::Settled;
+
+/// What the policy is asked about a call of `image`.
+pub(crate) fn describe(
+    settled: &mut Settled,
+    image: &Image,
+    argv: &[Vec<u8>],
+    cwd: &[u8],
+    lineage: Lineage,
+) -> ExecRequest {
+    let mut arguments = image
+        .target()
+        .map(|file| &file.facts().kind)
+        .into_iter()
+        .chain(image.interpreters().iter().map(|file| &file.facts().kind));
+    let interpreters = image.interpreters().iter().map(|file| Interpreter {
+        file: program(settled, file.facts()),
+        argument: match arguments.next() {
+            Some(Kind::Script { argument, .. }) => argument.clone(),
+            _ => None,
+        },
+    });
+    ExecRequest {
+        interpreters: interpreters.collect(),
+        program: image
+            .target()
+            .map_or_else(nameless, |file| program(settled, file.facts())),
+        argv: argv.to_vec(),
+        // A directory that is gone, or lies outside the root, has no path.
+        cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
+        lineage,
+    }
+}
+
+/// A file as the policy knows it.
+pub(crate) fn program(settled: &mut Settled, facts: &FileFacts) -> ProgramFile {
+    ProgramFile {
+        given: facts.given.clone(),
+        links: facts.links.clone(),
+        resolved: facts.resolved.clone(),
+        origin: facts.origin,
+        is_settled: settled.is_settled(facts),
+        sha256: facts.sha256,
+    }
+}
+
+/// An image without a file, which no lookup makes: allowed by nothing.
+fn nameless() -> ProgramFile {
+    ProgramFile {
+        given: Vec::new(),
+        links: Vec::new(),
+        resolved: None,
+        origin: Origin::Anonymous,
+        is_settled: false,
+        sha256: None,
+    }
+}

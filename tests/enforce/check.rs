@@ -1,0 +1,169 @@
+//! `check` and `explain` say of a call what `run` does with it.
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use execward_tests::{Ground, binary};
+use serde_json::Value;
+
+const RULES: &str = "[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n\
+    [[allow]]\nid = \"t\"\ncommand = \"touch a\"\n\
+    [[allow]]\nid = \"below\"\ncommand = \"touch c\"\nvia = \"sh\"\n\
+    [[ask]]\nid = \"q\"\ncommand = \"touch asked\"\n\
+    [[deny]]\nid = \"d\"\ncommand = \"touch b\"\nreason = \"no b\"\n";
+
+fn ground() -> Ground {
+    let policy = format!("version = 1\nmode = {{ security = \"allowlist\" }}\n{RULES}");
+    Ground::new(&policy).option("--prompt").option("none")
+}
+
+fn execward(ground: &Ground, words: &[&str]) -> Command {
+    let mut command = Command::new(binary("execward"));
+    command
+        .args(words)
+        .current_dir(ground.path(""))
+        .env("HOME", ground.path(""))
+        .env("PATH", "/usr/bin:/bin");
+    command
+}
+
+fn check(ground: &Ground, words: &[&str]) -> Output {
+    let all = [&["check", "--policy", "policy.toml"], words].concat();
+    execward(ground, &all).output().expect("execward")
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).expect("text")
+}
+
+#[test]
+fn the_status_is_that_of_the_verdict() {
+    let ground = ground();
+    for (words, status, start) in [
+        (["--", "touch", "a"], 0, "allow: rule t (policy.toml:6)\n"),
+        (
+            ["--", "touch", "asked"],
+            3,
+            "ask: rule q (policy.toml:13); if nobody answers: deny\n",
+        ),
+        (
+            ["--", "touch", "b"],
+            4,
+            "deny: rule d (policy.toml:16): no b\n",
+        ),
+        (["--", "touch", "z"], 3, "ask: no rule decides"),
+        (["--", "/no/such/touch", "b"], 4, "deny: rule d"),
+        (["--missing", "--", "/no/such/touch"], 0, "none: "),
+    ] {
+        let output = check(&ground, &words);
+        assert_eq!(output.status.code(), Some(status), "{words:?}");
+        assert!(
+            text(&output.stdout).starts_with(start),
+            "{words:?}: {}",
+            text(&output.stdout)
+        );
+    }
+    assert_eq!(check(&ground, &["--", "touch", "c"]).status.code(), Some(3));
+    assert_eq!(
+        check(&ground, &["--via", "sh", "--", "touch", "c"])
+            .status
+            .code(),
+        Some(0)
+    );
+}
+
+#[test]
+fn json_names_the_winner_and_the_key_that_failed() {
+    let output = check(&ground(), &["--json", "--", "touch", "b"]);
+    let shown: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(shown["verdict"], "deny");
+    assert_eq!(shown["rule"]["id"], "d");
+    assert_eq!(shown["hits"][0]["outcome"], "winner");
+    let misses = shown["misses"].as_array().unwrap();
+    assert!(
+        misses
+            .iter()
+            .any(|miss| miss["id"] == "t" && miss["failed"] == "command")
+    );
+}
+
+#[test]
+fn a_fault_of_the_policy_is_a_fault_and_no_verdict() {
+    let ground = Ground::new("version = 1\nmode.security = 1\n");
+    let output = check(&ground, &["--", "true"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(
+        text(&output.stderr).contains("policy.toml:2:17"),
+        "{}",
+        text(&output.stderr)
+    );
+    assert!(output.stdout.is_empty());
+}
+
+#[test]
+fn a_record_is_a_request_and_its_id_is_explained() {
+    let ground = ground();
+    let ran = ground.sh("/usr/bin/touch b; /usr/bin/touch a; /usr/bin/touch z");
+    assert!(ground.has("a") && !ground.has("b") && !ground.has("z"));
+    for (word, status) in [("b", 4), ("a", 0), ("z", 3)] {
+        let record = ran.decisions(&["/usr/bin/touch", word])[0];
+        let mut checking = execward(
+            &ground,
+            &["check", "--policy", "policy.toml", "--request", "-"],
+        );
+        let mut child = checking
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(record.to_string().as_bytes())
+            .unwrap();
+        assert_eq!(child.wait().unwrap().code(), Some(status), "{word}");
+        let id = record["exec_id"].as_str().unwrap();
+        let words = [
+            "explain",
+            id,
+            "--log",
+            "audit.jsonl",
+            "--policy",
+            "policy.toml",
+        ];
+        let output = execward(&ground, &words).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        assert!(
+            text(&output.stdout).starts_with("then: "),
+            "{}",
+            text(&output.stdout)
+        );
+    }
+    let output = execward(&ground, &["explain", "ffff", "--log", "audit.jsonl"])
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn the_rule_of_an_explanation_lets_the_retry_pass() {
+    let ground = ground();
+    let ran = ground.sh("/usr/bin/touch 'z *'");
+    assert!(!ground.has("z *"));
+    let id = ran.decisions(&["/usr/bin/touch", "z *"])[0]["exec_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let output = execward(&ground, &["explain", &id, "--rule", "--log", "audit.jsonl"])
+        .output()
+        .unwrap();
+    let policy = std::fs::read_to_string(ground.path("policy.toml")).unwrap();
+    std::fs::write(ground.path("policy.toml"), policy + text(&output.stdout)).unwrap();
+    let _ran = ground.sh("/usr/bin/touch 'z *'; /usr/bin/touch 'z *' y");
+    assert!(
+        ground.has("z *") && !ground.has("y"),
+        "{}",
+        text(&output.stdout)
+    );
+}
