@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use crate::diagnostic::{Diagnostics, Fault, Place};
 use crate::keys::nearest;
 use crate::places::Places;
-use crate::preset::{PRESETS, preset};
+use crate::preset::{DISTRUSTING, PRESETS, preset};
 use crate::reader::{DraftRule, Part, read};
 use crate::rule::Rule;
 use crate::settings::Modes;
@@ -21,6 +21,8 @@ pub(crate) struct Loaded {
     pub(crate) rules: Vec<Rule>,
     pub(crate) modes: Modes,
     pub(crate) trust: Trust,
+    /// Whether what the operator typed needs no rule.
+    pub(crate) trusts_operator: bool,
 }
 
 /// Reads `sources` and whatever they include.
@@ -41,7 +43,10 @@ pub(crate) fn load(
         loading.take(source, Standing::Named, &mut Vec::new());
     }
     let Loading {
-        parts, mut faults, ..
+        parts,
+        mut faults,
+        seen,
+        ..
     } = loading;
     faults.extend(repeated_ids(&parts));
     if faults.is_empty() {
@@ -66,6 +71,7 @@ pub(crate) fn load(
         rules: rules.map(|draft| draft.rule).collect(),
         modes: Modes::of(&settings),
         trust,
+        trusts_operator: !DISTRUSTING.iter().any(|preset| seen.contains(*preset)),
     })
 }
 

@@ -1,7 +1,10 @@
 //! The policies that come with execward.
 
 /// The names that [`preset`] knows.
-pub const PRESETS: [&str; 1] = ["dev"];
+pub const PRESETS: [&str; 3] = ["dev", "strict", "ci"];
+
+/// Those under which what the operator typed is judged like anything else.
+pub(crate) const DISTRUSTING: [&str; 2] = ["preset:strict", "preset:ci"];
 
 /// The text of a preset, to be loaded as a source of [`Layer::Builtin`](crate::Layer).
 ///
@@ -10,6 +13,8 @@ pub const PRESETS: [&str; 1] = ["dev"];
 pub fn preset(name: &str) -> Option<&'static str> {
     match name {
         "dev" => Some(include_str!("../presets/dev.toml")),
+        "strict" => Some(include_str!("../presets/strict.toml")),
+        "ci" => Some(include_str!("../presets/ci.toml")),
         _ => None,
     }
 }
@@ -21,15 +26,38 @@ mod tests {
     use super::*;
     use crate::{Decision, ExecRequest, Layer, NoIncludes, Places, ProgramFile, Ruleset, Source};
 
-    fn dev() -> Ruleset {
+    fn load(name: &str) -> Ruleset {
         let places = Places::of_tests();
-        let text = preset("dev").unwrap().as_bytes();
+        let text = preset(name).unwrap().as_bytes();
         let source = Source {
-            name: "preset:dev",
+            name: &format!("preset:{name}"),
             text,
             layer: Layer::Builtin,
         };
         Ruleset::load(&[source], &places, &NoIncludes).unwrap()
+    }
+
+    fn dev() -> Ruleset {
+        load("dev")
+    }
+
+    #[test]
+    fn strict_asks_and_ci_refuses_and_both_judge_what_is_typed() {
+        let request = ExecRequest::new(ProgramFile::at("/usr/bin/git"), vec![b"git".to_vec()]);
+        for (name, decision, trusts) in [
+            ("dev", Decision::Allow, true),
+            ("strict", Decision::Ask, false),
+            ("ci", Decision::Deny, false),
+        ] {
+            let rules = load(name);
+            let verdict = rules.decide(&request, Timestamp::UNIX_EPOCH);
+            assert_eq!(verdict.decision(), decision, "{name}");
+            assert_eq!(rules.trusts_operator(), trusts, "{name}");
+            assert!(
+                rules.rules().any(|rule| rule.id() == "privileges"),
+                "{name}"
+            );
+        }
     }
 
     fn decide(path: &str, words: &[&str]) -> Decision {

@@ -27,6 +27,7 @@ pub struct Ruleset {
     modes: Modes,
     has_digests: bool,
     has_lineage: bool,
+    trusts_operator: bool,
 }
 
 impl Ruleset {
@@ -51,6 +52,7 @@ impl Ruleset {
             rules,
             modes,
             trust,
+            trusts_operator,
         } = load(sources, places, includes)?;
         let has_digests = rules.iter().any(Rule::is_of_digest);
         let has_lineage = rules.iter().any(Rule::is_of_lineage);
@@ -66,6 +68,7 @@ impl Ruleset {
             modes,
             has_digests,
             has_lineage,
+            trusts_operator,
         })
     }
 
@@ -117,6 +120,13 @@ impl Ruleset {
                     .first(images.filter(|image| image.digest().is_none()), waits)
                     .is_some()
             })
+    }
+
+    /// Whether the command that the operator typed may run once where no rule says so. Not
+    /// under the presets `strict` and `ci`.
+    #[must_use]
+    pub fn trusts_operator(&self) -> bool {
+        self.trusts_operator
     }
 
     /// Whether any rule looks at the history of a call.

@@ -31,9 +31,37 @@ pub(crate) enum Command {
     Allow(AnswerArgs),
     /// Refuse a waiting exec
     Deny(AnswerArgs),
+    /// Write and read policies
+    #[command(subcommand)]
+    Policy(PolicyCommand),
     /// Read audit logs
     #[command(subcommand)]
     Audit(AuditCommand),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum PolicyCommand {
+    /// Write a first policy of your own, to go on from
+    Init(InitArgs),
+    /// Show what is in force: files, mode, rules
+    Show(ShowArgs),
+    /// Print the JSON Schema of policy files, for editors
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InitArgs {
+    /// Where [default: policy.toml in the user's configuration directory]
+    pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ShowArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Print the text of a preset instead
+    #[arg(long, value_name = "NAME")]
+    pub(crate) text: Option<String>,
 }
 
 /// Which policy.

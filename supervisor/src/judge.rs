@@ -227,7 +227,11 @@ impl Gate {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv
         });
         let judgement = Judgement::of(verdict);
-        if is_unmatched && is_operators && verdict.decision() != Decision::Allow {
+        if is_unmatched
+            && rules.trusts_operator()
+            && is_operators
+            && verdict.decision() != Decision::Allow
+        {
             judgement.operator()
         } else {
             judgement

@@ -55,6 +55,7 @@ use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
+use crate::policy::PolicyError;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -80,11 +81,21 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
             front::say(&error.to_string());
             ExitStatus::OwnFailure
         }),
-        Command::Check(args) => checked(check::check(&args, &mut std::io::stdout())),
-        Command::Explain(args) => checked(check::explain(&args, &mut std::io::stdout())),
+        Command::Check(args) => told_of(
+            check::check(&args, &mut std::io::stdout()),
+            CheckError::status,
+        ),
+        Command::Explain(args) => told_of(
+            check::explain(&args, &mut std::io::stdout()),
+            CheckError::status,
+        ),
+        Command::Policy(command) => told_of(
+            policy::verbs::obey(&command, &mut std::io::stdout()),
+            PolicyError::status,
+        ),
         Command::Pending(pending) => {
             let shown = control::pending(&pending, &mut std::io::stdout());
-            told(shown.map(|()| ExitStatus::Success))
+            told_of(shown.map(|()| ExitStatus::Success), VerbError::status)
         }
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
@@ -93,21 +104,18 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
 }
 
 fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
-    told(control::answer(args, decision, &mut std::io::stdout()))
+    let answered = control::answer(args, decision, &mut std::io::stdout());
+    told_of(answered, VerbError::status)
 }
 
-fn checked(done: Result<ExitStatus, CheckError>) -> ExitStatus {
+/// The status of a command, its error said.
+fn told_of<E: std::fmt::Display>(
+    done: Result<ExitStatus, E>,
+    status: impl Fn(&E) -> ExitStatus,
+) -> ExitStatus {
     done.unwrap_or_else(|error| {
         front::say(&error.to_string());
-        error.status()
-    })
-}
-
-/// The status of a verb, its error said.
-fn told(done: Result<ExitStatus, VerbError>) -> ExitStatus {
-    done.unwrap_or_else(|error| {
-        front::say(&error.to_string());
-        error.status()
+        status(&error)
     })
 }
 

@@ -167,3 +167,38 @@ fn the_rule_of_an_explanation_lets_the_retry_pass() {
         text(&output.stdout)
     );
 }
+
+#[test]
+fn the_first_policy_loads_and_is_not_overwritten() {
+    let ground = ground();
+    let init = |file| {
+        execward(&ground, &["policy", "init", file])
+            .output()
+            .unwrap()
+    };
+    assert_eq!(init("first.toml").status.code(), Some(0));
+    let again = init("first.toml");
+    assert_eq!(again.status.code(), Some(1), "{}", text(&again.stderr));
+    let words = ["check", "--policy", "first.toml", "--", "git", "push", "-f"];
+    assert_eq!(execward(&ground, &words).status().unwrap().code(), Some(4));
+    let shown = execward(&ground, &["policy", "show", "--policy", "first.toml"])
+        .output()
+        .unwrap();
+    assert!(
+        text(&shown.stdout).contains("deny no-force-push (user, first.toml:"),
+        "{}",
+        text(&shown.stdout)
+    );
+    let schema = execward(&ground, &["policy", "schema"]).output().unwrap();
+    assert!(serde_json::from_slice::<Value>(&schema.stdout).is_ok());
+}
+
+#[test]
+fn under_ci_what_is_typed_is_judged_like_anything_else() {
+    let ground = Ground::new(
+        "version = 1\ninclude = [\"preset:ci\"]\n[[allow]]\nid = \"t\"\ncommand = \"touch a\"\n",
+    );
+    assert_eq!(ground.run(&["touch", "a"]).code(), Some(0));
+    assert_eq!(ground.run(&["touch", "b"]).code(), Some(126));
+    assert!(ground.has("a") && !ground.has("b"));
+}

@@ -1,6 +1,7 @@
 //! The policy in force: files that were named, the user's own, presets, and the machine's floor.
 
 mod files;
+pub(crate) mod verbs;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use execward_policy::{Diagnostics, Layer, Places as PolicyPlaces, Ruleset, Sourc
 
 use crate::audit::{PolicyNote, digest};
 use crate::cli::PolicyArgs;
+use crate::exit::ExitStatus;
 use crate::places::{self, Places};
 use crate::tracee::Procfs;
 use files::{FileIncludes, Floor};
@@ -56,9 +58,34 @@ pub(crate) enum PolicyError {
         .0.display()
     )]
     NoWorkspace(PathBuf),
+    /// A file that is not to be overwritten.
+    #[error("`{}` is there already; name another file, or remove it", .0.display())]
+    Exists(PathBuf),
+    /// What a verb shows or makes.
+    #[error("cannot write: {0}")]
+    Write(#[from] std::io::Error),
+    /// Where the user's own would be.
+    #[error("{0}")]
+    Places(#[from] crate::places::PlacesError),
     /// A name that this version does not bring.
     #[error("there is no preset `{0}`; there are {list}", list = execward_policy::PRESETS.join(", "))]
     Preset(String),
+}
+
+impl PolicyError {
+    /// How a command other than `run` ends then.
+    pub(crate) fn status(&self) -> ExitStatus {
+        match self {
+            Self::Exists(_) => ExitStatus::Finding,
+            Self::Write(_) | Self::Places(_) => ExitStatus::Io,
+            Self::Read { .. }
+            | Self::Floor(_)
+            | Self::Faults(_)
+            | Self::Workspace { .. }
+            | Self::NoWorkspace(_)
+            | Self::Preset(_) => ExitStatus::Usage,
+        }
+    }
 }
 
 /// A policy text with its name and on whose behalf it speaks.

@@ -1,0 +1,98 @@
+//! `execward policy init`, `show` and `schema`.
+
+use std::fs::{DirBuilder, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+
+use execward_policy::{Rule, preset, schema};
+
+use super::{LoadedPolicy, PolicyError};
+use crate::audit::escaped;
+use crate::cli::{InitArgs, PolicyCommand, ShowArgs};
+use crate::exit::ExitStatus;
+use crate::places::Places;
+
+/// What `init` writes.
+const FIRST_POLICY: &str = include_str!("first.toml");
+
+/// Does what the command says.
+///
+/// # Errors
+/// If the policy has faults, or something cannot be read or written.
+pub(crate) fn obey(
+    command: &PolicyCommand,
+    out: &mut impl Write,
+) -> Result<ExitStatus, PolicyError> {
+    match command {
+        PolicyCommand::Init(args) => init(args, out)?,
+        PolicyCommand::Show(args) => show(args, out)?,
+        PolicyCommand::Schema => writeln!(out, "{}", schema())?,
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Writes the first policy, and nothing over another.
+fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), PolicyError> {
+    let path = match &args.file {
+        Some(path) => path.clone(),
+        None => Places::find()?.policy(),
+    };
+    if let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        DirBuilder::new()
+            .recursive(true)
+            .mode(0o700)
+            .create(directory)?;
+    }
+    let file = OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o600)
+        .open(&path);
+    let mut file = file.map_err(|error| {
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            PolicyError::Exists(path.clone())
+        } else {
+            PolicyError::Write(error)
+        }
+    })?;
+    file.write_all(FIRST_POLICY.as_bytes())?;
+    writeln!(out, "wrote {}", path.display())?;
+    Ok(())
+}
+
+fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
+    if let Some(name) = &args.text {
+        let text = preset(name).ok_or_else(|| PolicyError::Preset(name.clone()))?;
+        write!(out, "{text}")?;
+        return Ok(());
+    }
+    let policy = LoadedPolicy::load(&args.policy, &Places::find()?)?;
+    let mode = policy.rules.mode();
+    writeln!(out, "files: {}", policy.names())?;
+    writeln!(
+        out,
+        "mode: security = \"{}\", ask = \"{}\", ask_fallback = \"{}\"; a question waits {} s",
+        mode.security,
+        mode.ask,
+        mode.ask_fallback,
+        policy.rules.ask_timeout().as_secs()
+    )?;
+    for rule in policy.rules.rules() {
+        writeln!(out, "{}", in_words(rule))?;
+    }
+    Ok(())
+}
+
+fn in_words(rule: &Rule) -> String {
+    let reason = rule
+        .reason()
+        .map_or(String::new(), |reason| format!(": {}", escaped(reason)));
+    format!(
+        "{} {} ({}, {}:{}){reason}",
+        rule.action(),
+        rule.id(),
+        rule.layer(),
+        escaped(rule.source()),
+        rule.line()
+    )
+}
