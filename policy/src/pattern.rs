@@ -137,6 +137,11 @@ impl PathPattern {
         }
     }
 
+    /// The literal directories that every match lies in, or is; empty if there are none.
+    pub(crate) fn head(&self) -> &[u8] {
+        &self.head
+    }
+
     /// Whether the pattern matches one path and no other.
     pub(crate) fn is_literal(&self) -> bool {
         matches!(self.tail, Tail::Itself)

@@ -109,6 +109,14 @@ impl Program {
         }
     }
 
+    /// The directory that one name of every covered image lies in, or is, if there is one.
+    pub(crate) fn head(&self) -> Option<&[u8]> {
+        match self {
+            Self::Name(_) => None,
+            Self::Path(pattern) => Some(pattern.head()).filter(|head| !head.is_empty()),
+        }
+    }
+
     /// Whether the entry has no wildcard.
     pub(crate) fn is_literal(&self) -> bool {
         match self {

@@ -192,6 +192,11 @@ impl Rule {
         self.selectors.file_names()
     }
 
+    /// Directories of which every such image lies in at least one, or is one, likewise.
+    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
+        self.selectors.heads()
+    }
+
     /// Whether the rule selects files alone, whatever their arguments.
     pub(crate) fn is_of_program(&self) -> bool {
         self.selectors

@@ -117,14 +117,25 @@ impl Selectors {
     /// File names of which every image that can hold has at least one, or `None` if the keys
     /// do not come down to names.
     pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
+        every(self.programs(), Program::file_name)
+    }
+
+    /// Directories of which every image that can hold lies in at least one, or is one, or `None`
+    /// if the keys do not come down to directories.
+    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
+        every(self.programs(), Program::head)
+    }
+
+    /// The entries that say which file; none if every file can hold.
+    fn programs(&self) -> Vec<&Program> {
         if let Some(programs) = &self.program {
-            return names(programs.wanted.iter());
+            return programs.wanted.iter().collect();
         }
         if let Some(argv) = &self.argv {
-            return names([&argv.program].into_iter());
+            return vec![&argv.program];
         }
-        let commands = self.command.as_ref()?;
-        names(commands.wanted.iter().map(|command| &command.program))
+        let commands = self.command.iter().flat_map(|commands| &commands.wanted);
+        commands.map(|command| &command.program).collect()
     }
 
     fn program_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
@@ -224,9 +235,13 @@ impl Selectors {
     }
 }
 
-fn names<'s>(programs: impl Iterator<Item = &'s Program>) -> Option<Vec<&'s [u8]>> {
-    let names: Option<Vec<_>> = programs.map(Program::file_name).collect();
-    names.filter(|names| !names.is_empty())
+/// What every one of `programs` has; `None` if one lacks it or there are none.
+fn every<'s>(
+    programs: Vec<&'s Program>,
+    of: fn(&'s Program) -> Option<&'s [u8]>,
+) -> Option<Vec<&'s [u8]>> {
+    let all: Option<Vec<_>> = programs.into_iter().map(of).collect();
+    all.filter(|all| !all.is_empty())
 }
 
 /// Whether `called`, the first word of a command, is what an image selected by `programs` is

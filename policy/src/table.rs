@@ -12,44 +12,50 @@ use crate::version::unversioned;
 #[derive(Debug, Clone)]
 pub(crate) struct RuleTable {
     rules: Vec<Rule>,
-    /// For a file name without its version, the positions of the rules that need an image of
-    /// such a name, rising.
-    by_name: HashMap<Vec<u8>, Vec<usize>>,
-    /// The positions of the rules that come down to no name, rising.
+    /// For a file name without its version, the rules that need an image of such a name.
+    by_name: Index,
+    /// For a directory, the rules that need an image in it, where they come down to no name.
+    by_head: Index,
+    /// The positions of the rules that come down to neither, rising.
     others: Vec<usize>,
 }
+
+/// Positions of rules, rising.
+type Index = HashMap<Vec<u8>, Vec<usize>>;
 
 impl RuleTable {
     pub(crate) fn new(mut rules: Vec<Rule>) -> Self {
         // Not the order of the files: see `Basis::Rule`.
         rules.sort_by(|a, b| (b.layer(), a.id()).cmp(&(a.layer(), b.id())));
-        let mut by_name: HashMap<Vec<u8>, Vec<usize>> = HashMap::new();
+        let (mut by_name, mut by_head) = (Index::new(), Index::new());
         let mut others = Vec::new();
         for (position, rule) in rules.iter().enumerate() {
-            let Some(names) = rule.file_names() else {
+            if let Some(names) = rule.file_names() {
+                add(&mut by_name, names.into_iter().map(unversioned), position);
+            } else if let Some(heads) = rule.heads() {
+                add(&mut by_head, heads.into_iter(), position);
+            } else {
                 others.push(position);
-                continue;
-            };
-            for name in names {
-                let positions = by_name.entry(unversioned(name).to_vec()).or_default();
-                if positions.last() != Some(&position) {
-                    positions.push(position);
-                }
             }
         }
         Self {
             rules,
             by_name,
+            by_head,
             others,
         }
     }
 
-    /// The first rule that may hold for one of `images` and that `is_meant` for it.
+    /// The first rule that `is_meant` for one of `images`. It must hold for no image that
+    /// lacks the rule's names.
     pub(crate) fn first<'r>(
         &self,
         images: impl Iterator<Item = Image<'r>>,
         is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
     ) -> Option<&Rule> {
+        if self.rules.is_empty() {
+            return None;
+        }
         let position = images
             .filter_map(|image| self.first_for(&image, &is_meant))
             .min()?;
@@ -66,12 +72,16 @@ impl RuleTable {
             rule.is_some_and(|rule| is_meant(rule, image))
         };
         // Every name, whatever the action: an index by fewer would miss rules.
-        let names = image.names(Reading::Doubtful).map(file_name);
+        let paths = || image.names(Reading::Doubtful);
         let guises = image.guises().map(|guise| guise.name);
-        let named = names
-            .chain(guises)
-            .filter_map(|name| self.by_name.get(unversioned(name)));
+        let names = paths().map(file_name).chain(guises);
+        let named = names.filter_map(|name| self.by_name.get(unversioned(name)));
+        let heads = paths()
+            .flat_map(prefixes)
+            .filter(|_| !self.by_head.is_empty());
+        let headed = heads.filter_map(|head| self.by_head.get(head));
         named
+            .chain(headed)
             .chain(std::iter::once(&self.others))
             .filter_map(|positions| positions.iter().copied().find(holds))
             .min()
@@ -89,5 +99,38 @@ impl RuleTable {
 
     pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.rules.iter()
+    }
+}
+
+fn add<'k>(index: &mut Index, keys: impl Iterator<Item = &'k [u8]>, position: usize) {
+    for key in keys {
+        let positions = index.entry(key.to_vec()).or_default();
+        if positions.last() != Some(&position) {
+            positions.push(position);
+        }
+    }
+}
+
+/// A path, and every directory that it lies in but the root.
+fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let slashes = path
+        .iter()
+        .enumerate()
+        .skip(1)
+        .filter(|(_, byte)| **byte == b'/');
+    let ends = slashes.map(|(at, _)| at).chain(std::iter::once(path.len()));
+    ends.filter_map(move |end| path.get(..end))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_prefixes_of_a_path_are_its_directories_and_itself() {
+        let all: Vec<_> = prefixes(b"/usr/bin/git").collect();
+        assert_eq!(all, [b"/usr".as_slice(), b"/usr/bin", b"/usr/bin/git"]);
+        assert_eq!(prefixes(b"/").collect::<Vec<_>>(), [b"/"]);
+        assert!(prefixes(b"").eq([b""]));
     }
 }
