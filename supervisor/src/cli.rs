@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
+use clap_complete::Shell;
 
 use crate::approval::Prompt;
 use crate::control::{Span, Where};
@@ -37,6 +38,16 @@ pub(crate) enum Command {
     /// Read audit logs
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Print a shell's completions
+    Completions {
+        /// Which shell
+        shell: Shell,
+    },
+    /// Print a manual page
+    Man {
+        /// Of this command instead of execward itself
+        command: Option<String>,
+    },
 }
 
 #[derive(Debug, Subcommand)]

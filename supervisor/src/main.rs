@@ -46,8 +46,8 @@ mod watch;
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::Parser;
 use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
 
 use crate::audit::{Shown, TailError};
 use crate::check::CheckError;
@@ -100,7 +100,36 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
         Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
+        Command::Completions { shell } => {
+            clap_complete::generate(
+                shell,
+                &mut Cli::command(),
+                "execward",
+                &mut std::io::stdout(),
+            );
+            ExitStatus::Success
+        }
+        Command::Man { command } => show_manual(command.as_deref()),
     }
+}
+
+/// The manual page of execward, or of one of its commands.
+fn show_manual(command: Option<&str>) -> ExitStatus {
+    let mut cli = Cli::command();
+    cli.build();
+    let shown = match command {
+        None => Some(&cli),
+        Some(name) => cli.find_subcommand(name),
+    };
+    let Some(shown) = shown else {
+        front::say(&format!(
+            "there is no command `{}`; `execward --help` lists them",
+            command.unwrap_or_default().escape_debug()
+        ));
+        return ExitStatus::Usage;
+    };
+    let page = clap_mangen::Man::new(shown.clone()).render(&mut std::io::stdout());
+    told_of(page.map(|()| ExitStatus::Success), |_| ExitStatus::Io)
 }
 
 fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
