@@ -136,11 +136,11 @@ impl Command {
                 return Err(CommandError::Class(text.to_owned()));
             }
             if text.len() > 1 && text.starts_with('-') {
-                flags.push(Flag::parse(text)?);
+                flags.push(Flag::parse(text, places)?);
             } else {
-                words.push(Word::parse(text)?);
+                words.push(Word::parse(text, places)?);
             }
-            written.push(Word::parse(text)?);
+            written.push(Word::parse(text, places)?);
         }
         if written.len() >= WORDS_MAX {
             return Err(CommandError::TooLong);

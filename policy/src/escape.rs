@@ -5,6 +5,8 @@
 
 use thiserror::Error;
 
+use crate::places::Places;
+
 /// One element of a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unit {
@@ -50,7 +52,7 @@ impl EscapeError {
                 Some("only `* ? ! \\ $ @ ~` need a backslash; `\\xHH` is the byte HH")
             }
             Self::Dollar => Some(
-                "`${home}`, `${workspace}` and `${tmp}` begin a path; write `\\$` for a dollar sign",
+                "`${home}`, `${workspace}` and `${tmp}` are places; write `\\$` for a dollar sign",
             ),
             Self::Hex | Self::Nul => None,
         }
@@ -59,13 +61,36 @@ impl EscapeError {
 
 /// Reads `text` into units.
 pub(crate) fn decode(text: &str) -> Result<Vec<Unit>, EscapeError> {
+    decode_dollars(text, |_| None)
+}
+
+/// Reads `text` into units; `${home}` and the like stand for the bytes of that place.
+pub(crate) fn decode_with(text: &str, places: &Places) -> Result<Vec<Unit>, EscapeError> {
+    decode_dollars(text, |name| {
+        places.get(name).filter(|value| value.starts_with(b"/"))
+    })
+}
+
+fn decode_dollars<'p>(
+    text: &str,
+    place: impl Fn(&str) -> Option<&'p [u8]>,
+) -> Result<Vec<Unit>, EscapeError> {
     let mut units = Vec::with_capacity(text.len());
     let mut rest = text.chars();
     while let Some(character) = rest.next() {
         match character {
             '*' => units.push(Unit::Many),
             '?' => units.push(Unit::One),
-            '$' => return Err(EscapeError::Dollar),
+            '$' => {
+                let named = rest
+                    .as_str()
+                    .strip_prefix('{')
+                    .and_then(|it| it.split_once('}'));
+                let (name, after) = named.ok_or(EscapeError::Dollar)?;
+                let value = place(name).ok_or(EscapeError::Dollar)?;
+                units.extend(value.iter().copied().map(Unit::Byte));
+                rest = after.chars();
+            }
             '\0' => return Err(EscapeError::Nul),
             '\\' => units.push(Unit::Byte(escaped(&mut rest)?)),
             _ => units.extend(utf8(character).map(Unit::Byte)),

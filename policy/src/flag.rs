@@ -9,6 +9,7 @@ use thiserror::Error;
 
 use crate::escape::EscapeError;
 use crate::image::Reading;
+use crate::places::Places;
 use crate::selector::List;
 use crate::word::Word;
 
@@ -58,7 +59,7 @@ impl FlagError {
 
 impl Flag {
     /// Reads one entry, with its `!` already taken off.
-    pub(crate) fn parse(text: &str) -> Result<Self, FlagError> {
+    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, FlagError> {
         if text.contains([' ', '\t', '\n']) {
             return Err(FlagError::Blank);
         }
@@ -67,16 +68,16 @@ impl Flag {
             return Ok(Self { name, value });
         }
         let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(Word::parse(value)?)),
+            Some((name, value)) => (name, Some(Word::parse(value, places)?)),
             None => (text, None),
         };
         let no_flag = || FlagError::NoFlag(text.to_owned());
         let name = match name.strip_prefix("--") {
             Some("") => return Err(no_flag()),
-            Some(long) => Name::Long(Word::parse(long)?),
+            Some(long) => Name::Long(Word::parse(long, places)?),
             None => {
                 let letters = name.strip_prefix('-').filter(|letters| !letters.is_empty());
-                match Word::parse(letters.ok_or_else(no_flag)?)? {
+                match Word::parse(letters.ok_or_else(no_flag)?, places)? {
                     Word::Literal(letters) => Name::Letters(letters),
                     Word::Pattern(_) => return Err(FlagError::Wildcard),
                 }
@@ -264,7 +265,7 @@ mod tests {
     use super::*;
 
     fn flag(text: &str) -> Flag {
-        Flag::parse(text).unwrap()
+        Flag::parse(text, &Places::of_tests()).unwrap()
     }
 
     fn is_among(text: &str, call: &str) -> (bool, bool) {
@@ -376,7 +377,11 @@ mod tests {
             ("-x*", FlagError::Wildcard),
             ("--$a", FlagError::Word(EscapeError::Dollar)),
         ] {
-            assert_eq!(Flag::parse(text).err(), Some(error), "{text}");
+            assert_eq!(
+                Flag::parse(text, &Places::of_tests()).err(),
+                Some(error),
+                "{text}"
+            );
         }
     }
 }

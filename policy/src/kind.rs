@@ -24,12 +24,12 @@ impl Kind {
             Self::Program => program(entry, places).map(drop),
             Self::Command => command(entry, places).map(drop),
             Self::Literal => literal(text).map(drop),
-            Self::Flag => flag(entry).map(drop),
-            Self::Word => word(entry).map(drop),
+            Self::Flag => flag(entry, places).map(drop),
+            Self::Word => word(entry, places).map(drop),
             Self::Path => path(entry, places).map(drop),
             Self::Host => host(entry),
-            Self::Env => env(entry),
-            Self::EnvName | Self::Name => name(entry),
+            Self::Env => env(entry, places),
+            Self::EnvName | Self::Name => name(entry, places),
             Self::Digest => digest(text).map(drop),
             Self::Duration => duration::parse(text).map(drop),
         }
@@ -57,8 +57,8 @@ pub(crate) fn command(text: &str, places: &Places) -> Result<Command, Complaint>
 }
 
 /// An entry of `flags`.
-pub(crate) fn flag(text: &str) -> Result<Flag, Complaint> {
-    Flag::parse(text).map_err(|error| (error.to_string(), error.help()))
+pub(crate) fn flag(text: &str, places: &Places) -> Result<Flag, Complaint> {
+    Flag::parse(text, places).map_err(|error| (error.to_string(), error.help()))
 }
 
 /// A pattern of paths.
@@ -78,11 +78,11 @@ pub(crate) fn digest(text: &str) -> Result<Digest, Complaint> {
     Digest::parse(text).ok_or_else(|| (message(), Some(help())))
 }
 
-fn word(text: &str) -> Result<Word, Complaint> {
+fn word(text: &str, places: &Places) -> Result<Word, Complaint> {
     if text.is_empty() {
         return Err(("the pattern is empty".to_owned(), None));
     }
-    Word::parse(text).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
+    Word::parse(text, places).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 
 fn host(text: &str) -> Result<(), Complaint> {
@@ -107,15 +107,15 @@ fn host(text: &str) -> Result<(), Complaint> {
     Err((format!("`{}` is no host", text.escape_debug()), Some(help)))
 }
 
-fn env(text: &str) -> Result<(), Complaint> {
+fn env(text: &str, places: &Places) -> Result<(), Complaint> {
     let (variable, value) = text.split_once('=').unwrap_or((text, "x"));
-    name(variable)?;
-    word(if value.is_empty() { "x" } else { value }).map(drop)
+    name(variable, places)?;
+    word(if value.is_empty() { "x" } else { value }, places).map(drop)
 }
 
-fn name(text: &str) -> Result<(), Complaint> {
+fn name(text: &str, places: &Places) -> Result<(), Complaint> {
     if text.is_empty() || text.contains(['=', '\0', ' ']) {
         return Err((format!("`{}` is no name", text.escape_debug()), None));
     }
-    word(text).map(drop)
+    word(text, places).map(drop)
 }

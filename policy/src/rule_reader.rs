@@ -110,7 +110,7 @@ impl Reader<'_> {
                 |command| command.program.is_anywhere(),
             ),
             argv: self.argv(action, &fields.texts("argv"), is_bound),
-            flags: self.list(&fields.texts("flags"), kind::flag),
+            flags: self.list(&fields.texts("flags"), |text| kind::flag(text, places)),
             cwd: self.list::<PathPattern>(&fields.texts("cwd"), path),
             via: self.plain_list(&fields.texts("via"), |text| kind::program(text, places)),
             sha256: self.plain_list(&fields.texts("sha256"), kind::digest),

@@ -3,8 +3,9 @@
 //! Compared byte by byte, and without allocating: unlike a path, an argument may hold any
 //! byte and has no components, so `*` is any run of bytes and `?` any one byte.
 
-use crate::escape::{EscapeError, Unit, decode};
+use crate::escape::{EscapeError, Unit, decode_with};
 use crate::image::Reading;
+use crate::places::Places;
 
 /// A pattern of one argument.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,8 +17,9 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    pub(crate) fn parse(text: &str) -> Result<Self, EscapeError> {
-        let units = decode(text)?;
+    /// Reads a pattern, with the session's places put in as literal text.
+    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, EscapeError> {
+        let units = decode_with(text, places)?;
         let bytes: Option<Vec<u8>> = units.iter().map(Unit::byte).collect();
         Ok(bytes.map_or(Self::Pattern(units), Self::Literal))
     }
@@ -100,7 +102,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn word(text: &str) -> Word {
-        Word::parse(text).unwrap()
+        Word::parse(text, &Places::of_tests()).unwrap()
     }
 
     #[test]
@@ -119,6 +121,8 @@ mod tests {
             ("*a*b", "xaxbxbx", false),
             (r"a\*", "a*", true),
             (r"a\*", "ab", false),
+            ("${workspace}/*:*", "/w/x:/y", true),
+            ("${home}*", "/home/u", true),
         ] {
             assert_eq!(
                 word(pattern).matches(argument.as_bytes()),
@@ -168,7 +172,7 @@ mod tests {
     proptest! {
         #[test]
         fn matching_is_as_defined(pattern in "[ab?*]{0,8}", argument in "[ab]{0,10}") {
-            let units = decode(&pattern).unwrap();
+            let units = decode_with(&pattern, &Places::of_tests()).unwrap();
             prop_assert_eq!(
                 matches(&units, argument.as_bytes()),
                 defined(&units, argument.as_bytes()),

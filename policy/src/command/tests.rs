@@ -180,7 +180,7 @@ fn what_is_not_supported_or_not_a_command_is_refused() {
             CommandError::Flag(FlagError::NoFlag("--".to_owned())),
         ),
         ("env @shells", CommandError::Class("@shells".to_owned())),
-        ("a ${home}", CommandError::Word(EscapeError::Dollar)),
+        ("a ${hme}", CommandError::Word(EscapeError::Dollar)),
         (
             "@shells x",
             CommandError::Program(ProgramError::Class("@shells".to_owned())),
