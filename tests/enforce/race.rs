@@ -128,9 +128,9 @@ fn a_missing_file_of_a_task_with_other_rights_is_no_way_in_either() {
 /// The same race with a supervisor that continues without verifying is lost: the race is real.
 #[test]
 fn without_verification_the_race_is_lost() {
-    let floor = concat!(env!("CARGO_MANIFEST_DIR"), "/../target/bench/floor");
-    if !std::path::Path::new(floor).try_exists().unwrap_or(false) {
-        return skip("target/bench/floor is not built; scripts/bench builds it");
+    let floor = binary("execward").with_file_name("floor");
+    if !floor.try_exists().unwrap_or(false) {
+        return skip("the bare loop (tests/bench/floor.c) is not built; scripts/test builds it");
     }
     let ground = Ground::full("");
     let good = ground.copy(binary("fixture-flip"), "prog-a");
