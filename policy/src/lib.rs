@@ -130,5 +130,5 @@ pub use request::{Ancestor, ExecRequest, Interpreter, Lineage, Origin, ProgramFi
 pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;
 pub use schema::schema;
-pub use source::{Included, Includes, Layer, NoIncludes, Source};
+pub use source::{Included, Includes, Layer, NoIncludes, SOURCE_MAX_BYTES, Source};
 pub use verdict::{Basis, Decision, Verdict};

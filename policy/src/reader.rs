@@ -23,10 +23,7 @@ use crate::pattern::PathPattern;
 use crate::places::Places;
 use crate::rule::{Action, Rule};
 use crate::settings::Settings;
-use crate::source::{Layer, Source};
-
-/// Largest source, in bytes: the bound of the language.
-const SOURCE_MAX_BYTES: usize = 8 * 1024 * 1024;
+use crate::source::{Layer, SOURCE_MAX_BYTES, Source};
 
 /// What one source says.
 #[derive(Debug)]
@@ -96,11 +93,8 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
             message,
         )
     };
-    if source.text.len() > SOURCE_MAX_BYTES {
-        let message = format!(
-            "a policy has at most {SOURCE_MAX_BYTES} bytes, this has {}",
-            source.text.len()
-        );
+    if u64::try_from(source.text.len()).is_ok_and(|len| len > SOURCE_MAX_BYTES) {
+        let message = format!("a policy has at most {SOURCE_MAX_BYTES} bytes, and this has more");
         return Err(fault("", 0, message));
     }
     str::from_utf8(source.text).map_err(|error| {

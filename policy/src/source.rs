@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+/// Largest source, in bytes: the bound of the language.
+pub const SOURCE_MAX_BYTES: u64 = 8 * 1024 * 1024;
+
 /// One policy file, already read.
 #[derive(Debug, Clone, Copy)]
 pub struct Source<'a> {

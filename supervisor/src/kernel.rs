@@ -1,7 +1,8 @@
 //! What the gate knows the kernel's world by: proc, the session's root, its own rights.
 
 use crate::exec::{
-    Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot, Target, View,
+    Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot, SystemLoaders,
+    Target, View,
 };
 use crate::tracee::{Credentials, Procfs, Tid};
 
@@ -13,6 +14,8 @@ pub(crate) struct Kernel {
     pub(crate) own: Credentials,
     pub(crate) filesystems: Filesystems,
     elves: KnownElves,
+    /// The ELF interpreters that programs may have unasked.
+    pub(crate) loaders: SystemLoaders,
 }
 
 impl Kernel {
@@ -25,12 +28,14 @@ impl Kernel {
             .status(Tid::own())
             .map_err(std::io::Error::other)?
             .credentials;
+        let loaders = SystemLoaders::find(&session, &proc);
         Ok(Self {
             proc,
             session,
             own,
             filesystems: Filesystems::default(),
             elves: KnownElves::default(),
+            loaders,
         })
     }
 

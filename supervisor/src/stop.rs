@@ -1,11 +1,11 @@
 //! What happens when a traced task stands still: its exec has loaded, or failed.
 
-use execward_policy::{Decision, Interpreter, Origin};
+use execward_policy::{Decision, ExecRequest, Interpreter, Origin};
 use nix::errno::Errno;
 
 use crate::attached::{Attachment, InFlight};
 use crate::audit::{Caller, Outcome};
-use crate::exec::{Difference, Image, LoadedError, LoadedImage, Patience, Target, View};
+use crate::exec::{Difference, Image, LoadedError, LoadedImage, Loader, Patience, Target, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::pipeline::is_script;
@@ -88,11 +88,8 @@ impl Gate {
             Some(task) => task,
             None => self.kernel.proc.task(stop.tgid()).map_err(look)?,
         };
-        let session = exec
-            .expectation
-            .checks_loader
-            .then_some(&self.kernel.session);
-        let loaded = LoadedImage::read(stop, &task, session)?;
+        let is_foreign = exec.expectation.is_foreign;
+        let loaded = LoadedImage::read(stop, &task, &self.kernel.loaders, is_foreign)?;
         let difference = exec.expectation.difference(&loaded);
         let has_scripts = exec
             .image
@@ -161,7 +158,7 @@ impl Gate {
     ) -> Outcome {
         let argv = loaded.argv();
         let exe = task.link_text("exe").unwrap_or_default();
-        let mut outcome = match self.judge_loaded_image(exec, task, loaded, &argv, difference) {
+        let mut outcome = match self.judge_loaded_image(exec, task, loaded, &argv) {
             Ok(judgement) => {
                 let result = if judgement.decision == Decision::Allow {
                     "changed"
@@ -189,7 +186,6 @@ impl Gate {
         task: TaskDir,
         loaded: &LoadedImage,
         argv: &[Vec<u8>],
-        difference: Difference,
     ) -> Result<Judgement, Unexplained> {
         let tgid = task.tid();
         let look = |error: String| Unexplained::Look(tgid, error);
@@ -228,12 +224,38 @@ impl Gate {
                 argument: None,
             });
         }
-        if difference == Difference::Loader {
-            request.program.origin = Origin::Foreign;
-        }
+        self.add_loader(&mut request, &view, loaded);
         let judgement = self.judge_loaded(&request);
         exec.history = Some((judgement.ancestor(&request), view.status().ppid));
         Ok(judgement)
+    }
+
+    /// Puts an ELF interpreter that is not the system's among the files of a call: it is an image
+    /// like any, and what a deny or an allow says of it counts. One that cannot be found by its
+    /// name, or lies where names prove nothing, makes the program one that no rule allows.
+    fn add_loader(&mut self, request: &mut ExecRequest, view: &View, loaded: &LoadedImage) {
+        if loaded.has_plain_loader() {
+            return;
+        }
+        let mut is_proven = false;
+        if let Loader::Other(mapped, path) = loaded.loader() {
+            let target = Target {
+                dirfd: libc::AT_FDCWD,
+                path,
+                flags: Default::default(),
+            };
+            let found = self.kernel.find(view, target, Patience::Cached).ok();
+            if let Some(file) = found.as_ref().and_then(|image| image.target()) {
+                is_proven = !view.is_foreign() && file.facts().id.inode == mapped.inode;
+                request.interpreters.push(Interpreter {
+                    file: program(&mut self.settled, file.facts()),
+                    argument: None,
+                });
+            }
+        }
+        if !is_proven {
+            request.program.origin = Origin::Foreign;
+        }
     }
 
     /// A task stands still, and not because it has loaded an image: its exec has failed.

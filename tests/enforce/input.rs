@@ -36,6 +36,18 @@ fn a_missing_policy_is_refused() {
 }
 
 #[test]
+fn a_policy_that_is_no_regular_file_is_refused_at_once() {
+    let fifo = Ground::full("");
+    let path = fifo.path("fifo").display().to_string();
+    let made = std::process::Command::new("mkfifo").arg(&path).status();
+    assert!(made.expect("mkfifo").success());
+    for name in [path.as_str(), "/dev/zero", "/"] {
+        let ground = Ground::full("").option("--policy").option(name);
+        refused(&ground.run(&["echo", "ran"]), &[name, "not a regular file"]);
+    }
+}
+
+#[test]
 fn a_log_in_a_place_that_is_none_is_refused() {
     for (log, word) in [
         ("/dev/full", "not a regular file"),

@@ -78,3 +78,57 @@ fn the_record_of_a_script_names_its_interpreter() {
         (&"/bin/sh".into(), &"-e".into())
     );
 }
+
+/// A copy of `from` that names `loader` as its ELF interpreter.
+fn with_loader(ground: &Ground, from: &str, name: &str, loader: &str) -> String {
+    const SYSTEM: &[u8] = b"/lib64/ld-linux-x86-64.so.2";
+    let bytes = std::fs::read(from).expect("the program");
+    let at = bytes
+        .windows(SYSTEM.len())
+        .position(|window| window == SYSTEM);
+    let at = at.expect("a dynamic program of x86-64");
+    assert!(loader.len() <= SYSTEM.len(), "{loader} is too long");
+    let (before, from_there) = bytes.split_at(at);
+    let (_, after) = from_there.split_at(SYSTEM.len());
+    let padding = vec![0; SYSTEM.len() - loader.len()];
+    let bytes = [before, loader.as_bytes(), &padding, after].concat();
+    let path = ground.copy(from, name);
+    std::fs::write(&path, bytes).expect("a program");
+    path
+}
+
+/// `./t marker`, where `t` is touch with the interpreter DIR/ld, under `ground`.
+fn run_with_own_loader(ground: &Ground) -> execward_tests::Ran {
+    let loader = ground.copy("/lib64/ld-linux-x86-64.so.2", "ld");
+    let _t = with_loader(ground, "/usr/bin/touch", "t", &loader);
+    ground.sh("./t marker")
+}
+
+#[test]
+fn an_elf_interpreter_is_an_image_that_a_deny_holds_for() {
+    let denying = Ground::full("[[deny]]\nid = \"d\"\nprogram = \"DIR/ld\"\n");
+    let ran = run_with_own_loader(&denying);
+    assert!(!denying.has("marker"), "{}", ran.stderr);
+    let outcome = ran.outcome(&["./t", "marker"]);
+    assert_eq!(
+        (&outcome["result"], &outcome["difference"]),
+        (&"killed".into(), &"loader".into())
+    );
+    let twin = Ground::full("");
+    let ran = run_with_own_loader(&twin);
+    assert!(twin.has("marker"), "{}", ran.stderr);
+    assert_eq!(ran.outcome(&["./t", "marker"])["result"], "changed");
+}
+
+#[test]
+fn an_elf_interpreter_of_ones_own_must_be_allowed_too() {
+    const RULES: &str =
+        "[[allow]]\nid = \"sh\"\nprogram = \"sh\"\n[[allow]]\nid = \"t\"\nprogram = ";
+    let without = Ground::allowlist(&format!("{RULES}\"DIR/t\"\n"));
+    let ran = run_with_own_loader(&without);
+    assert!(!without.has("marker"), "{}", ran.stderr);
+    assert_eq!(ran.outcome(&["./t", "marker"])["result"], "killed");
+    let with = Ground::allowlist(&format!("{RULES}[\"DIR/t\", \"DIR/ld\"]\n"));
+    let ran = run_with_own_loader(&with);
+    assert!(with.has("marker"), "{}", ran.stderr);
+}

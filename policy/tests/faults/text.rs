@@ -19,7 +19,7 @@ fn a_source_over_the_limit_is_not_read() {
     let faults = load(&[("p.toml", &text, Layer::User)]);
     assert_eq!(
         faults.to_string(),
-        "p.toml:1:1: a policy has at most 8388608 bytes, this has 8388609"
+        "p.toml:1:1: a policy has at most 8388608 bytes, and this has more"
     );
     let text = [b"version = 1\n#".as_slice(), &text[..8 * 1024 * 1024 - 13]].concat();
     let source = Source {

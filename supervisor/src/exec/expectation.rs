@@ -17,9 +17,9 @@ pub(crate) struct Expectation {
     pub(crate) argv_bytes: usize,
     /// `AT_EXECFN`.
     pub(crate) execfn: Vec<u8>,
-    /// The `#!` interpreter or program was loaded by way of a mount namespace or root other than
-    /// the session's, so its ELF interpreter must be shown to be the session's too.
-    pub(crate) checks_loader: bool,
+    /// Whether the task is in a mount namespace or root other than the session's, where names
+    /// prove nothing.
+    pub(crate) is_foreign: bool,
 }
 
 /// In what a loaded image is not the expected one.
@@ -50,7 +50,7 @@ impl Expectation {
         argv: &[Vec<u8>],
         envp: &[Vec<u8>],
         execfn: Vec<u8>,
-        checks_loader: bool,
+        is_foreign: bool,
     ) -> Self {
         let mut strings = Vec::new();
         join(argv, &mut strings);
@@ -62,7 +62,7 @@ impl Expectation {
             strings,
             argv_bytes,
             execfn,
-            checks_loader,
+            is_foreign,
         }
     }
 
@@ -85,7 +85,7 @@ impl Expectation {
         if loaded.strings() != self.strings {
             return Some(Difference::Environment);
         }
-        if self.checks_loader && !loaded.has_session_loader() {
+        if !loaded.has_plain_loader() {
             return Some(Difference::Loader);
         }
         None

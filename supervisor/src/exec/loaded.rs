@@ -6,13 +6,13 @@
 use nix::errno::Errno;
 use rustix::fs::{AtFlags, StatxFlags, statx};
 
-use super::{FileId, SessionRoot};
+use super::{FileId, SystemLoaders};
 use crate::ptrace::ExecStop;
 use crate::tracee::{Memory, MemoryError, TaskDir};
 
-/// `AT_NULL`, `AT_BASE` and `AT_EXECFN` of linux/auxvec.h.
+/// `AT_NULL`, `AT_ENTRY` and `AT_EXECFN` of linux/auxvec.h.
 const AT_NULL: u64 = 0;
-const AT_BASE: u64 = 7;
+const AT_ENTRY: u64 = 9;
 const AT_EXECFN: u64 = 31;
 
 /// Most bytes of tables, strings and padding that a new stack can hold: the kernel's 6 MiB of
@@ -32,7 +32,20 @@ pub(crate) struct LoadedImage {
     argc: usize,
     strings: Vec<u8>,
     execfn: Vec<u8>,
-    has_session_loader: bool,
+    loader: Loader,
+}
+
+/// The file whose code runs first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Loader {
+    /// The image itself: it has no ELF interpreter.
+    Itself,
+    /// An ELF interpreter of the system.
+    System,
+    /// Another: its identity and its path, as the task's maps have them.
+    Other(FileId, Vec<u8>),
+    /// Code that no file is behind.
+    Unknown,
 }
 
 /// Why a loaded image could not be read: it must not run.
@@ -50,14 +63,16 @@ pub(crate) enum LoadedError {
 }
 
 impl LoadedImage {
-    /// Reads the image of `stop`. The loader is looked at only where `session` is given.
+    /// Reads the image of `stop`. In a foreign mount namespace or root, names of loaders prove
+    /// nothing.
     ///
     /// # Errors
     /// If anything of it cannot be read.
     pub(crate) fn read(
         stop: &ExecStop,
         task: &TaskDir,
-        session: Option<&SessionRoot>,
+        loaders: &SystemLoaders,
+        is_foreign: bool,
     ) -> Result<Self, LoadedError> {
         let registers = stop.registers().map_err(LoadedError::Look)?;
         let memory = Memory::new(stop.tgid(), registers.pointer_bytes);
@@ -74,14 +89,18 @@ impl LoadedImage {
 
         let seen = statx(task, "exe", AtFlags::STATX_DONT_SYNC, StatxFlags::INO)
             .map_err(|errno| LoadedError::Look(Errno::from_raw(errno.raw_os_error())))?;
-        let has_session_loader = session
-            .is_none_or(|session| tables.loader == 0 || is_own(task, tables.loader, session));
+        // `AT_BASE` would not do: it is 0 for an interpreter that is not position-independent.
+        let loader = if tables.entry == registers.instruction_pointer {
+            Loader::Itself
+        } else {
+            loader_at(task, registers.instruction_pointer, loaders, is_foreign)
+        };
         Ok(Self {
             exe: FileId::of(&seen),
             argc: tables.argc,
             strings,
             execfn,
-            has_session_loader,
+            loader,
         })
     }
 
@@ -105,9 +124,14 @@ impl LoadedImage {
         &self.execfn
     }
 
-    /// Whether its ELF interpreter, if it has one, is the file of that name of the session's root.
-    pub(crate) fn has_session_loader(&self) -> bool {
-        self.has_session_loader
+    /// Whose code runs first.
+    pub(crate) fn loader(&self) -> &Loader {
+        &self.loader
+    }
+
+    /// Whether no other file than the image and the system's interpreters has a say.
+    pub(crate) fn has_plain_loader(&self) -> bool {
+        matches!(self.loader, Loader::Itself | Loader::System)
     }
 
     /// The arguments, one by one.
@@ -123,7 +147,7 @@ impl LoadedImage {
             argc,
             strings,
             execfn: execfn.to_vec(),
-            has_session_loader: true,
+            loader: Loader::System,
         }
     }
 }
@@ -133,8 +157,8 @@ struct Tables {
     argc: usize,
     first_argument: u64,
     execfn: u64,
-    /// Where the ELF interpreter is mapped; 0 for none.
-    loader: u64,
+    /// Where the image itself would begin.
+    entry: u64,
 }
 
 impl Tables {
@@ -174,7 +198,7 @@ impl Tables {
         }
         (words.next()? == 0).then_some(())?;
         while words.next()? != 0 {}
-        let (mut execfn, mut loader) = (0, 0);
+        let (mut execfn, mut entry) = (0, 0);
         loop {
             let (kind, value) = (words.next()?, words.next()?);
             match kind {
@@ -183,10 +207,10 @@ impl Tables {
                         argc,
                         first_argument,
                         execfn,
-                        loader,
+                        entry,
                     });
                 }
-                AT_BASE => loader = value,
+                AT_ENTRY => entry = value,
                 AT_EXECFN => execfn = value,
                 _ => {}
             }
@@ -194,23 +218,28 @@ impl Tables {
     }
 }
 
-/// Whether what is mapped at `address` is the file that the session's root has under that name.
-fn is_own(task: &TaskDir, address: u64, session: &SessionRoot) -> bool {
-    let Ok(maps) = task.read("maps") else {
-        return false;
-    };
-    let start = format!("{address:08x}-");
-    let line = maps
-        .split(|byte| *byte == b'\n')
-        .find(|line| line.starts_with(start.as_bytes()));
-    let Some((mapped, path)) = line.and_then(parse_mapping) else {
-        return false;
-    };
-    session.file_at(path) == Some(mapped)
+/// What is mapped where the image begins.
+fn loader_at(task: &TaskDir, address: u64, loaders: &SystemLoaders, is_foreign: bool) -> Loader {
+    let maps = task.read("maps").unwrap_or_default();
+    let mut lines = maps.split(|byte| *byte == b'\n');
+    let line = lines.find(|line| range_of(line).is_some_and(|range| range.contains(&address)));
+    match line.and_then(parse_mapping) {
+        Some((mapped, path)) if loaders.has(mapped, path, is_foreign) => Loader::System,
+        Some((mapped, path)) if mapped.inode != 0 => Loader::Other(mapped, path.to_vec()),
+        Some(_) | None => Loader::Unknown,
+    }
+}
+
+/// The addresses of a line of a maps file.
+fn range_of(line: &[u8]) -> Option<std::ops::Range<u64>> {
+    let range = line.split(|byte| *byte == b' ').next()?;
+    let (start, end) = str::from_utf8(range).ok()?.split_once('-')?;
+    let hexadecimal = |text| u64::from_str_radix(text, 16).ok();
+    Some(hexadecimal(start)?..hexadecimal(end)?)
 }
 
 /// Device, inode and path of a line of a maps file, proc_pid_maps(5).
-fn parse_mapping(line: &[u8]) -> Option<(FileId, &[u8])> {
+pub(super) fn parse_mapping(line: &[u8]) -> Option<(FileId, &[u8])> {
     let mut fields = line.splitn(6, |byte| *byte == b' ');
     let device = str::from_utf8(fields.nth(3)?).ok()?;
     let (major, minor) = device.split_once(':')?;
@@ -230,10 +259,10 @@ mod tests {
 
     #[test]
     fn tables_are_read_to_the_end_of_the_vector() {
-        let words = [2, 100, 104, 0, 108, 0, 7, 0x7000, 31, 120, 0, 0];
+        let words = [2, 100, 104, 0, 108, 0, 9, 0x7000, 31, 120, 0, 0];
         let tables = Tables::parse(words.into_iter()).unwrap();
         assert_eq!((tables.argc, tables.first_argument), (2, 100));
-        assert_eq!((tables.execfn, tables.loader), (120, 0x7000));
+        assert_eq!((tables.execfn, tables.entry), (120, 0x7000));
         for cut in 0..words.len() {
             assert!(
                 Tables::parse(words.into_iter().take(cut)).is_none(),

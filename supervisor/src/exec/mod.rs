@@ -9,6 +9,7 @@ mod filesystem;
 mod header;
 mod image;
 mod loaded;
+mod loaders;
 mod lookup;
 
 pub(crate) use attempt::{AttemptError, ExecAttempt};
@@ -17,5 +18,6 @@ pub(crate) use expectation::{Difference, Expectation};
 pub(crate) use file::{FileFacts, FileId, Kind, KnownElves};
 pub(crate) use filesystem::{Filesystem, Filesystems};
 pub(crate) use image::{Image, ImageFacts, Target};
-pub(crate) use loaded::{LoadedError, LoadedImage};
+pub(crate) use loaded::{LoadedError, LoadedImage, Loader};
+pub(crate) use loaders::SystemLoaders;
 pub(crate) use lookup::{Lookup, LookupError, Patience, SessionRoot, View};

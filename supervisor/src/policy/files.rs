@@ -36,8 +36,14 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PolicyError>
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+    read_whole(&open(path)?)
+}
+
+/// Reads a file to just behind the length that no policy has: how much there is does not matter.
+fn read_whole(file: &File) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    open(path)?.read_to_end(&mut bytes)?;
+    file.take(execward_policy::SOURCE_MAX_BYTES + 1)
+        .read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -79,7 +85,7 @@ impl Floor {
             path: path.to_owned(),
             error,
         };
-        let mut file = match open(path) {
+        let file = match open(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(failed(error)),
             Ok(file) => file,
@@ -99,9 +105,7 @@ impl Floor {
                 ));
             }
         }
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
-        Ok(Some(bytes))
+        read_whole(&file).map(Some).map_err(failed)
     }
 }
 
@@ -121,10 +125,8 @@ impl FileIncludes {
 impl Includes for FileIncludes {
     fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
         let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
-        let mut file = open(&directory.join(path)).map_err(|error| error.to_string())?;
-        let mut text = Vec::new();
-        file.read_to_end(&mut text)
-            .map_err(|error| error.to_string())?;
+        let file = open(&directory.join(path)).map_err(|error| error.to_string())?;
+        let text = read_whole(&file).map_err(|error| error.to_string())?;
         let name = name_of(&file).map_err(|error| error.to_string())?;
         let note = PolicyNote {
             name: name.clone(),

@@ -49,6 +49,8 @@ pub(crate) struct Stopped {
 pub(crate) struct FirstRegisters {
     /// argc, argv, envp and the auxiliary vector lie from here up.
     pub(crate) stack_pointer: u64,
+    /// Where it begins: in its ELF interpreter, if it has one.
+    pub(crate) instruction_pointer: u64,
     /// 4 for a 32-bit image, else 8.
     pub(crate) pointer_bytes: usize,
 }
@@ -93,11 +95,13 @@ impl ExecStop {
         #[cfg(target_arch = "x86_64")]
         return Ok(FirstRegisters {
             stack_pointer: registers.rsp,
+            instruction_pointer: registers.rip,
             pointer_bytes: if registers.cs == USER32_CS { 4 } else { 8 },
         });
         #[cfg(target_arch = "aarch64")]
         return Ok(FirstRegisters {
             stack_pointer: registers.sp,
+            instruction_pointer: registers.pc,
             pointer_bytes: if registers.pstate & PSR_MODE32_BIT != 0 {
                 4
             } else {

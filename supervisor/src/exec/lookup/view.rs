@@ -65,6 +65,14 @@ impl SessionRoot {
             .map(|seen| FileId::of(&seen))
     }
 
+    /// The file that `path` leads to here, with the kernel's own name for it.
+    pub(crate) fn named_file_at(&self, path: &[u8], proc: &Procfs) -> Option<(FileId, Vec<u8>)> {
+        let flags = OFlags::PATH | OFlags::CLOEXEC;
+        let file = openat2(&self.fd, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
+        let seen = statx(&file, "", QUIETLY, StatxFlags::INO).ok()?;
+        Some((FileId::of(&seen), proc.name_of(file.as_fd()).ok()?))
+    }
+
     /// A copy for a reader thread, whose descriptors are its own.
     ///
     /// # Errors
