@@ -8,14 +8,15 @@ use nix::errno::Errno;
 
 use crate::attached::InFlight;
 use crate::audit::{Caller, ExecId, Outcome, Reason};
-use crate::exec::{Expectation, Image};
+use crate::exec::{ExecArgs, Expectation, Image};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
 use crate::pipeline::Subject;
 use crate::ptrace;
+use crate::refusal::Refusal;
 use crate::seccomp::{Answered, Notification, Reply};
-use crate::tracee::Tid;
+use crate::tracee::{TaskDir, Tid};
 
 /// What an exec that goes on is to load.
 #[derive(Debug)]
@@ -65,6 +66,9 @@ impl Gate {
         let (exec_id, recorded) =
             self.record(program, judgement, asked.as_deref(), received, reply);
         let is_sound = recorded.is_ok() && self.is_safe_on_disk(judgement, exec_id, &caller);
+        if !is_sound {
+            self.say_unrecorded(&args, exec_id, view.task(), tgid);
+        }
         let task = Some(view.into_task()).filter(|_| tid == tgid);
         let exec = InFlight {
             exec_id,
@@ -101,6 +105,19 @@ impl Gate {
         if let Err(errno) = answered {
             self.listener_failed(errno);
         }
+    }
+
+    /// Tells a task that would have been let go on why it is not.
+    fn say_unrecorded(&mut self, args: &ExecArgs, exec_id: ExecId, task: &TaskDir, tgid: Tid) {
+        let refusal = Refusal {
+            path: &args.path,
+            argv: &args.argv,
+            ground: "its record cannot be written".to_owned(),
+            reason: Some("the audit log is full or broken; a person must look at it"),
+            instead: None,
+            id: exec_id.to_string(),
+        };
+        self.say(&refusal.line(), task, tgid);
     }
 
     /// What a person let go on is on the disk before it does: a power cut must not take the record

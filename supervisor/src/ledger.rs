@@ -144,7 +144,16 @@ impl Ledger {
         outcome: Outcome,
         watch: &Watch,
     ) -> bool {
-        let counter = match outcome.result {
+        let result = outcome.result;
+        let body = Body::Outcome {
+            exec_id,
+            proc: caller,
+            outcome,
+        };
+        let is_written = self.append(&body, watch).is_ok();
+        let counter = match result {
+            // What is loaded and not written down is killed.
+            "verified" | "changed" if !is_written => &mut self.tally.killed,
             "verified" => &mut self.tally.verified,
             "changed" => &mut self.tally.changed,
             "failed" => &mut self.tally.failed,
@@ -152,12 +161,7 @@ impl Ledger {
             _ => &mut self.tally.vanished,
         };
         *counter += 1;
-        let body = Body::Outcome {
-            exec_id,
-            proc: caller,
-            outcome,
-        };
-        self.append(&body, watch).is_ok()
+        is_written
     }
 
     /// Counts an exec of a file that is not there.

@@ -159,7 +159,11 @@ pub(crate) fn bounded_line(text: &str, tail: &str) -> Vec<u8> {
 
 /// `name` and the arguments, cut.
 pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
-    let mut text = name.escape_ascii().to_string();
+    // execveat(2) of a descriptor has no path.
+    let mut text = match name {
+        b"" => "(a descriptor)".to_owned(),
+        name => name.escape_ascii().to_string(),
+    };
     for argument in argv.iter().skip(1) {
         if text.len() > COMMAND_MAX_BYTES {
             break;
