@@ -87,7 +87,9 @@ impl CommandError {
             Self::Quote => Some(
                 "words are split at blanks; write `\\x27` or `\\x22` for the character".to_owned(),
             ),
-            Self::Script(_) => Some("write the whole vector as `argv`, or the script itself as `program`".to_owned()),
+            Self::Script(_) => Some(
+                "write the whole vector as `argv`, or the script itself as `program`".to_owned(),
+            ),
             Self::Word(error) => error.help().map(str::to_owned),
             Self::Flag(error) => error.help(),
             Self::Program(error) => error.help(),
