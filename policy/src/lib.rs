@@ -25,14 +25,18 @@
 //! | images | any of the call | the program; see below for interpreters |
 //! | names of a file | given, links, resolved, and the given path with `..` taken as text | the same without any that has `..` |
 //! | files without a provable name ([`Origin`]) | by whatever names they have | never |
-//! | bare name | that name anywhere | that name in a trusted directory, of a file that lies in one |
-//! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between |
+//! | bare name | that name anywhere, and its versions | that name in a trusted directory, of a file that the session had no hand in |
+//! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between, and are the command's whole name |
+//! | `flags` | some flag may be on the list | every flag is on it |
+//! | history ([`Lineage`]) with a gap | `via` holds | `via` does not, and no `children` run |
+//! | a digest that nobody took | `sha256` holds | it does not |
 //!
 //! An entry with `!` is read as the opposite action reads its entries.
 //!
 //! An allowed `#!` file brings its interpreters along if they lie in a trusted directory.
-//! Any other interpreter must itself be allowed, by a rule with `program` and without
-//! `command`. The trusted directories are `bin` and `sbin` of `/`, `/usr` and `/usr/local`.
+//! Any other interpreter must itself be allowed, by a rule with `program` and nothing that
+//! looks at arguments. The trusted directories are `bin` and `sbin` of `/`, `/usr` and
+//! `/usr/local`, and those that `trusted_dirs` names.
 //!
 //! # Example
 //!
