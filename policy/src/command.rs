@@ -59,6 +59,8 @@ pub(crate) enum CommandError {
     Blank,
     #[error("shell syntax in a command: `{}`", .0.escape_debug())]
     Shell(&'static str),
+    #[error("shell syntax in a command: `{}` sets a variable", .0.escape_debug())]
+    Assignment(String),
     #[error("quotes in a command are not understood")]
     Quote,
     #[error("a command begins with its program, not with the flag `{}`", .0.escape_debug())]
@@ -81,9 +83,13 @@ impl CommandError {
     /// What the author could write instead.
     pub(crate) fn help(&self) -> Option<String> {
         match self {
-            Self::Shell(_) => {
-                Some("a rule sees one program and its arguments, never a shell line".to_owned())
-            }
+            Self::Shell("\n" | "&&" | "||") => Some(ONE_PROGRAM.to_owned()),
+            Self::Shell(syntax) => syntax
+                .bytes()
+                .next_back()
+                .map(|byte| format!("{ONE_PROGRAM}; `\\x{byte:02x}` is the character itself")),
+            Self::Assignment(_) => Some(format!("{ONE_PROGRAM}; leave the variable out")),
+            Self::Class(_) => Some("write an entry for each program".to_owned()),
             Self::Quote => Some(
                 "words are split at blanks; write `\\x27` or `\\x22` for the character".to_owned(),
             ),
@@ -93,13 +99,15 @@ impl CommandError {
             Self::Word(error) => error.help().map(str::to_owned),
             Self::Flag(error) => error.help(),
             Self::Program(error) => error.help(),
-            Self::Blank | Self::FlagFirst(_) | Self::Class(_) | Self::TooLong => None,
+            Self::Blank | Self::FlagFirst(_) | Self::TooLong => None,
         }
     }
 }
 
+const ONE_PROGRAM: &str = "a rule sees one program and its arguments, never a shell line";
+
 /// What a shell would act on. Each is longer than those after it that it contains.
-const SHELL_SYNTAX: [&str; 8] = ["$(", "`", ";", "|", "&", ">", "<", "\n"];
+const SHELL_SYNTAX: [&str; 10] = ["$(", "`", ";", "&&", "||", "|", "&", ">", "<", "\n"];
 
 /// Programs whose first operand is a script, and how such a file is called.
 const SCRIPTS: [(&[&str], &[&str]); 6] = [
@@ -130,6 +138,9 @@ impl Command {
         let program = texts.next().ok_or(CommandError::Blank)?;
         if program.starts_with('-') {
             return Err(CommandError::FlagFirst(program.to_owned()));
+        }
+        if is_assignment(program) {
+            return Err(CommandError::Assignment(program.to_owned()));
         }
         let program = Program::parse(program, places)?;
         let (mut words, mut flags, mut written) = (Vec::new(), Vec::new(), Vec::new());
@@ -311,6 +322,16 @@ fn lead<'a>(words: &[Word], mut arguments: impl Iterator<Item = &'a [u8]>) -> bo
 fn literal_arity(program: &Program, words: &[Word]) -> Option<usize> {
     let words: Option<Vec<&[u8]>> = words.iter().map(Word::literal).collect();
     Some(arity::of(program.file_name()?, words?.into_iter()))
+}
+
+/// Whether a shell would take a first word for the setting of a variable.
+fn is_assignment(word: &str) -> bool {
+    let is_name = |name: &str| {
+        let mut bytes = name.bytes();
+        let starts = |byte: u8| byte == b'_' || byte.is_ascii_alphabetic();
+        bytes.next().is_some_and(starts) && bytes.all(|byte| starts(byte) || byte.is_ascii_digit())
+    };
+    word.split_once('=').is_some_and(|(name, _)| is_name(name))
 }
 
 #[cfg(test)]

@@ -5,7 +5,16 @@ use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
-use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet, normalize_untrusted_str};
+use annotate_snippets::{
+    AnnotationKind, Group, Level, Origin, Renderer, Snippet, normalize_untrusted_str,
+};
+
+/// Longest line that is shown, in bytes. What a renderer does with one takes time.
+const LINE_SHOWN_MAX: usize = 16 * 1024;
+/// Most bytes of a message or a help: it may quote what the author wrote.
+const MESSAGE_MAX: usize = 400;
+/// Most faults that are shown; whoever has more of them has one of them many times.
+const FAULTS_SHOWN_MAX: usize = 100;
 
 /// The text of one source, kept for as long as a fault points into it.
 #[derive(Debug)]
@@ -61,6 +70,16 @@ impl Place {
         &self.source.name
     }
 
+    /// Where it begins, in bytes from the beginning of its source.
+    pub(crate) fn start(&self) -> usize {
+        self.span.start
+    }
+
+    /// What places are ordered by: the order of the sources, then that of their text.
+    pub(crate) fn position(&self) -> (usize, usize) {
+        (self.source.order, self.span.start)
+    }
+
     /// The line, from 1.
     #[must_use]
     pub fn line(&self) -> usize {
@@ -84,16 +103,22 @@ impl Place {
         (line, within(self.span.start)..within(self.span.end))
     }
 
-    fn snippet<'a>(
+    /// Adds the place and its line to `group`; of a line too long to be looked at, the place.
+    fn show<'a>(
         &'a self,
+        group: Group<'a>,
         kind: AnnotationKind,
         label: Option<&'a str>,
-    ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+    ) -> Group<'a> {
         let (line, within) = self.excerpt();
-        Snippet::source(line)
+        if line.len() > LINE_SHOWN_MAX {
+            let origin = Origin::path(self.source()).line(self.line());
+            return group.element(origin.char_column(self.column()));
+        }
+        let snippet = Snippet::source(line)
             .path(self.source())
-            .line_start(self.line())
-            .annotation(kind.span(within).label(label))
+            .line_start(self.line());
+        group.element(snippet.annotation(kind.span(within).label(label)))
     }
 }
 
@@ -118,7 +143,7 @@ impl Fault {
     pub(crate) fn new(place: Place, message: impl Into<String>) -> Self {
         Self {
             place,
-            message: message.into(),
+            message: clip(message.into()),
             help: None,
             related: None,
         }
@@ -127,7 +152,7 @@ impl Fault {
     /// Adds what the author could do.
     pub(crate) fn help(self, help: impl Into<Option<String>>) -> Self {
         Self {
-            help: help.into(),
+            help: help.into().map(clip),
             ..self
         }
     }
@@ -165,11 +190,11 @@ impl Fault {
     }
 
     fn render(&self, renderer: &Renderer) -> String {
-        let mut group = Level::ERROR
-            .primary_title(self.message.as_str())
-            .element(self.place.snippet(AnnotationKind::Primary, None));
+        let title = Level::ERROR.primary_title(self.message.as_str());
+        let group = Group::with_title(title);
+        let mut group = self.place.show(group, AnnotationKind::Primary, None);
         if let Some((place, label)) = &self.related {
-            group = group.element(place.snippet(AnnotationKind::Context, Some(label)));
+            group = place.show(group, AnnotationKind::Context, Some(label));
         }
         if let Some(help) = &self.help {
             group = group.element(Level::HELP.message(normalize_untrusted_str(help)));
@@ -189,9 +214,20 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Leaves out the middle of a long text.
+fn clip(text: String) -> String {
+    if text.len() <= MESSAGE_MAX {
+        return text;
+    }
+    let (head, _) = text.split_at(text.floor_char_boundary(MESSAGE_MAX / 2));
+    let (_, tail) = text.split_at(text.ceil_char_boundary(text.len() - MESSAGE_MAX / 4));
+    format!("{head}...{tail}")
+}
+
 /// Every fault of a load, in the order of the sources and of their text. Never empty.
 ///
-/// Displays as one line a fault; [`Diagnostics::render`] shows the text as well.
+/// Displays as one line a fault; [`Diagnostics::render`] shows the text as well. Both stop
+/// after a hundred faults, and say how many more there are.
 #[derive(Debug, Clone)]
 pub struct Diagnostics {
     faults: Vec<Fault>,
@@ -203,7 +239,7 @@ impl Diagnostics {
         if faults.is_empty() {
             return Ok(());
         }
-        faults.sort_by_key(|fault| (fault.place.source.order, fault.place.span.start));
+        faults.sort_by_key(|fault| fault.place.position());
         Err(Self { faults })
     }
 
@@ -220,12 +256,16 @@ impl Diagnostics {
             Style::Plain => Renderer::plain(),
             Style::Coloured => Renderer::styled(),
         };
-        let reports: Vec<String> = self
-            .faults
-            .iter()
-            .map(|fault| fault.render(&renderer) + "\n")
-            .collect();
+        let shown = self.faults.iter().take(FAULTS_SHOWN_MAX);
+        let mut reports: Vec<String> = shown.map(|fault| fault.render(&renderer) + "\n").collect();
+        reports.extend(self.rest().map(|rest| rest + "\n"));
         reports.join("\n")
+    }
+
+    /// How many faults are not shown.
+    fn rest(&self) -> Option<String> {
+        let count = self.faults.len().checked_sub(FAULTS_SHOWN_MAX)?;
+        (count > 0).then(|| format!("and {count} more"))
     }
 }
 
@@ -240,11 +280,14 @@ pub enum Style {
 
 impl fmt::Display for Diagnostics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (number, fault) in self.faults.iter().enumerate() {
+        for (number, fault) in self.faults.iter().take(FAULTS_SHOWN_MAX).enumerate() {
             let line_break = if number == 0 { "" } else { "\n" };
             write!(f, "{line_break}{fault}")?;
         }
-        Ok(())
+        match self.rest() {
+            Some(rest) => write!(f, "\n{rest}"),
+            None => Ok(()),
+        }
     }
 }
 

@@ -52,7 +52,8 @@ impl EscapeError {
                 Some("only `* ? ! \\ $ @ ~` need a backslash; `\\xHH` is the byte HH")
             }
             Self::Dollar => Some(
-                "`${home}`, `${workspace}` and `${tmp}` are places; write `\\$` for a dollar sign",
+                "`${home}`, `${workspace}` and `${tmp}` are places, a path begins with them; \
+                 write `\\$` for a dollar sign",
             ),
             Self::Hex | Self::Nul => None,
         }

@@ -28,14 +28,17 @@ pub(crate) struct Example {
 impl Example {
     /// Takes a command line apart as sh(1) would that expands nothing.
     pub(crate) fn split(line: &str) -> Result<Vec<String>, Complaint> {
-        let words = shlex::split(line).filter(|words| !words.is_empty());
-        words.ok_or_else(|| {
-            let help = "write a program and its arguments, every quote closed".to_owned();
-            (
-                "no command line, or a quote in it is not closed".to_owned(),
-                Some(help),
-            )
-        })
+        let complaint = |message: &str| {
+            let help = "write a program and its arguments, as for a shell".to_owned();
+            (message.to_owned(), Some(help))
+        };
+        match shlex::split(line) {
+            Some(words) if words.is_empty() => Err(complaint("the command line is empty")),
+            Some(words) => Ok(words),
+            None => Err(complaint(
+                "a quote or a last backslash of the command line is left open",
+            )),
+        }
     }
 
     /// What is wrong if the rule does not do as the example says.

@@ -12,7 +12,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::diagnostic::{Fault, SourceText};
-use crate::keys::{self, Key, Lookup, Section, Support};
+use crate::keys::{self, Form, Key, Lookup, Section, Support};
 use crate::places::Places;
 
 /// A string of a policy and where it stands.
@@ -26,6 +26,8 @@ pub(crate) struct Text<'t> {
 #[derive(Debug)]
 pub(crate) struct Fields<'t> {
     entries: BTreeMap<&'static str, &'t Spanned<DeValue<'t>>>,
+    /// The keys that unknown names of the table were probably meant to be.
+    meant: Vec<&'static str>,
 }
 
 impl<'t> Fields<'t> {
@@ -58,6 +60,11 @@ impl<'t> Fields<'t> {
     /// The value at `name`, whatever its form.
     pub(crate) fn value(&self, name: &str) -> Option<&'t Spanned<DeValue<'t>>> {
         self.entries.get(name).copied()
+    }
+
+    /// Whether an unknown name of the table was probably meant to be `name`.
+    pub(crate) fn is_meant(&self, name: &str) -> bool {
+        self.meant.contains(&name)
     }
 
     /// Whether the flag at `name` is set.
@@ -106,26 +113,34 @@ impl Checker<'_> {
         table: &'t DeTable<'t>,
         header: Range<usize>,
     ) -> Fields<'t> {
-        let mut entries = BTreeMap::new();
+        let (mut entries, mut meant) = (BTreeMap::new(), Vec::new());
         for (name, value) in table {
-            let Some(key) = self.key(section, name) else {
-                continue;
+            let key = match self.key(section, name) {
+                Ok(key) => key,
+                Err(nearest) => {
+                    meant.extend(nearest);
+                    continue;
+                }
             };
             let is_of_form = self.is_of_form(key.name, value, key.form);
             if key.support == Support::Later {
                 self.refuse_later(key, name, is_of_form.then_some(value));
-            } else if is_of_form {
+            } else if is_of_form || matches!(key.form, Form::Tables(_)) {
+                // An element that is no table does not hide what is wrong with the others.
                 entries.insert(key.name, value);
+            } else {
+                self.check_content(key.form, value);
             }
         }
         for key in keys::of(section) {
             let is_required = key.support == Support::Required;
-            if is_required && self.is_whole && !table.contains_key(key.name) {
+            let is_there = table.contains_key(key.name) || meant.contains(&key.name);
+            if is_required && self.is_whole && !is_there {
                 let message = format!("`{}` is missing", key.name);
-                self.fault(header.clone(), message, None);
+                self.fault(header.clone(), message, help_for_missing(key.name));
             }
         }
-        Fields { entries }
+        Fields { entries, meant }
     }
 
     /// Records that a key waits for a later version, after what is wrong with its value: who
@@ -154,17 +169,25 @@ impl Checker<'_> {
         self.faults.push(Fault::new(place, message).help(help));
     }
 
-    /// Finds a key of the section, or records why there is none.
-    fn key(&mut self, section: Section, name: &Spanned<Cow<'_, str>>) -> Option<&'static Key> {
+    /// Finds a key of the section, or records why there is none and returns the nearest.
+    fn key(
+        &mut self,
+        section: Section,
+        name: &Spanned<Cow<'_, str>>,
+    ) -> Result<&'static Key, Option<&'static str>> {
         let written = name.get_ref().escape_debug();
+        let mut meant = None;
         let (message, help) = match keys::find(section, name.get_ref()) {
-            Lookup::Here(key) => return Some(key),
+            Lookup::Here(key) => return Ok(key),
             Lookup::Elsewhere([Section::Top]) => (
                 format!(
                     "`{written}` is a top-level key, below the header of {}",
                     section.header()
                 ),
-                Some("move it above the first `[table]` of the file".to_owned()),
+                Some(match keys::header_of(name.get_ref()) {
+                    Some(header) => format!("write {header} as a header of its own"),
+                    None => "move it above the first `[table]` of the file".to_owned(),
+                }),
             ),
             Lookup::Elsewhere(sections) => {
                 let headers: Vec<_> = sections.iter().map(|section| section.header()).collect();
@@ -174,12 +197,36 @@ impl Checker<'_> {
                     Some(format!("it belongs to {}", headers.join(", "))),
                 )
             }
-            Lookup::Unknown(nearest) => (
-                format!("unknown key `{written}`"),
-                nearest.map(|nearest| format!("the nearest key is `{nearest}`")),
-            ),
+            Lookup::Unknown(nearest) => {
+                meant = nearest;
+                let help = match nearest {
+                    Some(nearest) => format!("the nearest key is `{nearest}`"),
+                    None => keys_of(section),
+                };
+                (format!("unknown key `{written}`"), Some(help))
+            }
         };
         self.fault(name.span(), message, help);
-        None
+        Err(meant)
+    }
+}
+
+/// The keys of a section that this version reads, in a sentence.
+fn keys_of(section: Section) -> String {
+    let supported = keys::of(section).filter(|key| key.support != Support::Later);
+    let names: Vec<_> = supported.map(|key| key.name).collect();
+    format!(
+        "the keys of {} are `{}`",
+        section.header(),
+        names.join("`, `")
+    )
+}
+
+/// How a key that must be there is written.
+fn help_for_missing(name: &str) -> Option<String> {
+    match name {
+        "version" => Some("begin the file with `version = 1`".to_owned()),
+        "id" => Some("give the rule a name, such as `id = \"no-push\"`".to_owned()),
+        _ => None,
     }
 }

@@ -4,10 +4,37 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::fields::{Checker, text_of};
-use crate::keys::{Form, Section, nearest};
+use crate::keys::{Form, Kind, Section, nearest};
 
 /// How a flag of a safe bin takes its value.
 const FLAG_FORMS: [&str; 4] = ["none", "value", "=value", "two"];
+/// The words of `approval` that this version reads.
+const APPROVALS: [&str; 3] = ["unless_trusted", "on_request", "never"];
+
+/// How a value of the form is written, where the name of its type does not say it.
+fn help_for(form: Form, found: &DeValue<'_>) -> Option<String> {
+    match form {
+        Form::Table(section) => Some(format!("write {} and below it the keys", section.header())),
+        Form::List(_) | Form::Names(_) | Form::Examples if found.is_str() => {
+            Some("put it in `[` and `]`".to_owned())
+        }
+        Form::Date if found.is_str() => Some("write it without quotes".to_owned()),
+        Form::Text(Kind::Duration) => Some("write it with its unit, such as `\"5m\"`".to_owned()),
+        Form::Approval => Some(format!("the words are `{}`", APPROVALS.join("`, `"))),
+        Form::Number
+        | Form::Bool
+        | Form::Text(_)
+        | Form::Choice(_)
+        | Form::Texts(_)
+        | Form::List(_)
+        | Form::Names(_)
+        | Form::Examples
+        | Form::Date
+        | Form::Tables(_)
+        | Form::Map(_)
+        | Form::FlagForms => None,
+    }
+}
 
 impl Checker<'_> {
     /// Whether `value` has `form`, with every fault of it recorded.
@@ -64,7 +91,7 @@ impl Checker<'_> {
             } else {
                 format!("`{name}` takes {wanted}, not {found}")
             };
-            self.fault(value.span(), message, None);
+            self.fault(value.span(), message, help_for(form, value.get_ref()));
         }
         is_of_form
     }
@@ -105,7 +132,7 @@ impl Checker<'_> {
             self.fault(value.span(), message, Some(help));
             return false;
         }
-        self.is_word(value, word, &["unless_trusted", "on_request", "never"])
+        self.is_word(value, word, &APPROVALS)
     }
 
     /// Records what is wrong inside a value that has its form.

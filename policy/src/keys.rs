@@ -251,6 +251,15 @@ pub(crate) fn of(section: Section) -> impl Iterator<Item = &'static Key> {
         .filter(move |key| key.sections.contains(&section))
 }
 
+/// The header that begins what the top-level key `name` holds, if that is a table or several.
+pub(crate) fn header_of(name: &str) -> Option<&'static str> {
+    let key = of(Section::Top).find(|key| key.name == name)?;
+    let (Form::Table(section) | Form::Tables(section) | Form::Map(section)) = key.form else {
+        return None;
+    };
+    Some(section.header())
+}
+
 /// What a name means in a section.
 #[derive(Debug)]
 pub(crate) enum Lookup {
@@ -274,11 +283,18 @@ pub(crate) fn find(section: Section, name: &str) -> Lookup {
     Lookup::Unknown(nearest(name, supported.map(|key| key.name)))
 }
 
+/// Longest text that may be a slip of a known word.
+const NEAREST_MAX_BYTES: usize = 64;
+
 /// The word among `known` that `written` was probably meant to be.
 pub(crate) fn nearest(
     written: &str,
     known: impl IntoIterator<Item = &'static str>,
 ) -> Option<&'static str> {
+    // Distances take time and memory by the product of lengths, and no key is so long.
+    if written.len() > NEAREST_MAX_BYTES {
+        return None;
+    }
     let distances = known.into_iter().map(|word| {
         let distance = strsim::damerau_levenshtein(&written.to_ascii_lowercase(), word);
         (distance, word)

@@ -117,6 +117,7 @@ mod schema;
 mod selector;
 mod settings;
 mod source;
+mod syntax;
 mod table;
 mod trust;
 mod verdict;

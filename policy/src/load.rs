@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use crate::diagnostic::{Diagnostics, Fault, Place};
 use crate::keys::nearest;
+use crate::kind::Complaint;
 use crate::places::Places;
 use crate::preset::{DISTRUSTING, PRESETS, preset};
 use crate::reader::{DraftRule, Part, read};
@@ -119,24 +120,24 @@ impl Loading<'_> {
         layer: Layer,
         path: &str,
         chain: &mut Vec<String>,
-    ) -> Result<(), (String, Option<String>)> {
+    ) -> Result<(), Complaint> {
         let shown = path.escape_debug();
         let (included, layer) = match path.strip_prefix("preset:") {
             Some(name) => {
-                let text = preset(name).ok_or_else(|| {
-                    let nearest = nearest(name, PRESETS);
-                    let help = nearest.map(|nearest| format!("the nearest is `preset:{nearest}`"));
-                    (
-                        format!("there is no preset `{}`", name.escape_debug()),
-                        help,
-                    )
-                })?;
+                let text = preset(name).ok_or_else(|| no_preset(name))?;
                 let (name, text) = (path.to_owned(), text.into());
                 (Included { name, text }, Layer::Builtin)
             }
             None => {
+                if path.is_empty() {
+                    return Err(("the name of an include is empty".to_owned(), None));
+                }
                 let included = self.includes.read(includer, path);
-                let refused = |error| (format!("cannot include `{shown}`: {error}"), None);
+                let refused = |error| {
+                    let preset = PRESETS.into_iter().find(|preset| *preset == path);
+                    let help = preset.map(|preset| format!("the preset is `preset:{preset}`"));
+                    (format!("cannot include `{shown}`: {error}"), help)
+                };
                 (included.map_err(refused)?, layer)
             }
         };
@@ -158,6 +159,15 @@ impl Loading<'_> {
     }
 }
 
+fn no_preset(name: &str) -> Complaint {
+    let help = match nearest(name, PRESETS) {
+        Some(nearest) => format!("the nearest is `preset:{nearest}`"),
+        None => format!("the presets are `preset:{}`", PRESETS.join("`, `preset:")),
+    };
+    let message = format!("there is no preset `{}`", name.escape_debug());
+    (message, Some(help))
+}
+
 fn drafts(parts: &[Part]) -> impl Iterator<Item = &DraftRule> {
     parts.iter().flat_map(|part| &part.rules)
 }
@@ -166,7 +176,10 @@ fn drafts(parts: &[Part]) -> impl Iterator<Item = &DraftRule> {
 fn repeated_ids(parts: &[Part]) -> Vec<Fault> {
     let mut first_uses: HashMap<(Layer, &str), &Place> = HashMap::new();
     let mut faults = Vec::new();
-    for DraftRule { rule, place, .. } in drafts(parts) {
+    // By action they were read; the first use is the one that is read first in the text.
+    let mut in_order: Vec<&DraftRule> = drafts(parts).collect();
+    in_order.sort_by_key(|draft| draft.place.position());
+    for DraftRule { rule, place, .. } in in_order {
         let first = *first_uses.entry((rule.layer(), rule.id())).or_insert(place);
         if !std::ptr::eq(first, place) {
             let message = format!("the id `{}` is used twice", rule.id().escape_debug());
@@ -185,7 +198,9 @@ fn missing_security(parts: &[Part]) -> Option<Fault> {
     if own.any(|part| part.settings.security.is_some()) {
         return None;
     }
-    let draft = drafts(parts).find(|draft| draft.rule.layer() == Layer::User)?;
+    let draft = drafts(parts)
+        .filter(|draft| draft.rule.layer() == Layer::User)
+        .min_by_key(|draft| draft.place.position())?;
     let help = "write `[mode]` with `security = \"allowlist\"`, or \"full\" or \"deny\"".to_owned();
     let message = "a policy with rules says its `security`";
     Some(Fault::new(draft.place.clone(), message).help(help))

@@ -15,6 +15,7 @@ use globset::{Candidate, GlobBuilder, GlobSet};
 use thiserror::Error;
 
 use crate::escape::{EscapeError, Unit, decode};
+use crate::keys::nearest;
 use crate::places::Places;
 
 /// Longest tail of a pattern, in bytes.
@@ -58,6 +59,8 @@ pub(crate) enum PatternError {
     Escape(#[from] EscapeError),
     #[error("a path pattern is absolute")]
     Relative,
+    #[error("a place such as `${{home}}` stands before a `/` or at the end")]
+    Joined,
     #[error("unknown place `${{{}}}`", .0.escape_debug())]
     UnknownPlace(String),
     #[error("`${{{0}}}` has no absolute path in this session")]
@@ -82,7 +85,10 @@ impl PatternError {
         match self {
             Self::Escape(error) => error.help().map(str::to_owned),
             Self::Relative => Some("begin it with `/`, `~/`, `${workspace}/` or `**/`".to_owned()),
-            Self::UnknownPlace(_) => Some(format!("the places are {}", list_of_places())),
+            Self::UnknownPlace(name) => Some(match nearest(name, Places::NAMES) {
+                Some(nearest) => format!("the nearest place is `${{{nearest}}}`"),
+                None => format!("the places are {}", list_of_places()),
+            }),
             Self::OtherHome => Some("write the directory, or `\\~` for the character".to_owned()),
             Self::Component => Some("paths are compared after they have been resolved".to_owned()),
             Self::Crossing => Some("`a/**/b` crosses directories; `a*b` stays in one".to_owned()),
@@ -91,6 +97,7 @@ impl PatternError {
                  directory and `/` are none"
                     .to_owned(),
             ),
+            Self::Joined => Some("a path is compared component by component".to_owned()),
             Self::UnsetPlace(_) | Self::RawByte | Self::TooLong | Self::Refused => None,
         }
     }
@@ -197,7 +204,7 @@ fn split_place<'t>(text: &'t str, places: &'t Places) -> Result<(&'t [u8], &'t s
         ("home", rest)
     } else if let Some((name, rest)) = text.strip_prefix("${").and_then(|t| t.split_once('}')) {
         if !is_at_boundary(rest) {
-            return Err(PatternError::Relative);
+            return Err(PatternError::Joined);
         }
         (name, rest)
     } else {

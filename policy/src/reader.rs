@@ -24,6 +24,7 @@ use crate::places::Places;
 use crate::rule::{Action, Rule};
 use crate::settings::Settings;
 use crate::source::{Layer, SOURCE_MAX_BYTES, Source};
+use crate::syntax::{self, MadeUp};
 
 /// What one source says.
 #[derive(Debug)]
@@ -61,7 +62,8 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         Ok(text) => text,
         Err(fault) => return empty(vec![fault]),
     };
-    let (document, syntax_errors) = DeTable::parse_recoverable(text);
+    let (document, mut syntax_errors) = DeTable::parse_recoverable(text);
+    syntax_errors.sort_by_key(|error| syntax::span(error).start);
     let mut reader = Reader {
         checker: Checker {
             source: SourceText::new(order, source.name, text),
@@ -72,13 +74,14 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         standing,
         part: empty(Vec::new()),
     };
-    for error in syntax_errors {
-        let message = error.message().replace('\n', ", ");
-        reader
-            .checker
-            .fault(error.span().unwrap_or(0..0), message, None);
-    }
     reader.document(document.get_ref());
+    let made_up = MadeUp::of(&syntax_errors);
+    let is_own = |fault: &Fault| !made_up.contains(fault.place().start());
+    reader.checker.faults.retain(is_own);
+    for error in syntax::first_of_lines(&syntax_errors, text) {
+        let (message, help) = syntax::explain(error, text);
+        reader.checker.fault(syntax::span(error), message, help);
+    }
     Part {
         faults: reader.checker.faults,
         ..reader.part
@@ -97,10 +100,12 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
         let message = format!("a policy has at most {SOURCE_MAX_BYTES} bytes, and this has more");
         return Err(fault("", 0, message));
     }
-    str::from_utf8(source.text).map_err(|error| {
+    // A byte order mark is no part of the text, and of no column.
+    let text = source.text.strip_prefix(b"\xef\xbb\xbf");
+    let text = text.unwrap_or(source.text);
+    str::from_utf8(text).map_err(|error| {
         let readable = error.valid_up_to();
-        let before = source
-            .text
+        let before = text
             .get(..readable)
             .and_then(|text| str::from_utf8(text).ok());
         fault(
@@ -261,25 +266,26 @@ impl Reader<'_> {
 
     /// `{ reject = { … } }`.
     fn reject(&mut self, table: &DeTable<'_>, span: Range<usize>) -> Option<Approval> {
-        let mut entries = table.iter();
-        let (Some((name, value)), None) = (entries.next(), entries.next()) else {
-            return self.no_reject(span);
-        };
-        let Some(table) = value
-            .get_ref()
-            .as_table()
-            .filter(|_| name.get_ref() == "reject")
-        else {
-            return self.no_reject(name.span());
-        };
-        let fields = self.checker.fields(Section::Reject, table, value.span());
-        let rules = fields.is_true("rules");
-        Some(Approval::Reject { rules })
-    }
-
-    fn no_reject(&mut self, span: Range<usize>) -> Option<Approval> {
-        let help = "write a word, or `{ reject = { rules = true } }`".to_owned();
-        self.checker.fault(span, "no way of approving", Some(help));
-        None
+        let help = || Some("write a word, or `{ reject = { rules = true } }`".to_owned());
+        let mut reject = None;
+        for (name, value) in table {
+            if name.get_ref() != "reject" {
+                let message = format!("unknown key `{}`", name.get_ref().escape_debug());
+                self.checker.fault(name.span(), message, help());
+            } else if let Some(table) = value.get_ref().as_table() {
+                let fields = self.checker.fields(Section::Reject, table, value.span());
+                let rules = fields.is_true("rules");
+                reject = Some(Approval::Reject { rules });
+            } else {
+                let found = value.get_ref().type_str();
+                let message = format!("`reject` takes a table, not {found}");
+                self.checker.fault(value.span(), message, help());
+            }
+        }
+        if table.is_empty() {
+            let message = "the table of `approval` is empty";
+            self.checker.fault(span, message, help());
+        }
+        reject
     }
 }

@@ -45,7 +45,7 @@ impl Reader<'_> {
             self.checker.fault(id.span.clone(), message, help);
         }
         let selectors = self.selectors(action, &fields);
-        self.check_selectors(action, table, rule.span());
+        self.check_selectors(action, table, &fields, rule.span());
         let children = self.children(table, &fields);
         let expires = fields.value("expires").and_then(|value| self.date(value));
         let examples = self.examples(&fields);
@@ -76,8 +76,17 @@ impl Reader<'_> {
     }
 
     /// Records what a rule lacks. Not of what was written wrongly: that is a fault already.
-    fn check_selectors(&mut self, action: Action, table: &DeTable<'_>, header: Range<usize>) {
-        let has = |keys: &[&str]| keys.iter().any(|key| table.contains_key(*key));
+    fn check_selectors(
+        &mut self,
+        action: Action,
+        table: &DeTable<'_>,
+        fields: &Fields<'_>,
+        header: Range<usize>,
+    ) {
+        let has = |keys: &[&str]| {
+            let is_there = |key: &&str| table.contains_key(*key) || fields.is_meant(key);
+            keys.iter().any(is_there)
+        };
         if !self.checker.is_whole || has(&LATER) {
             return;
         }

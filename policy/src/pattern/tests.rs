@@ -163,7 +163,7 @@ fn every_malformed_pattern_is_refused() {
         ("", PatternError::Relative),
         ("bin/git", PatternError::Relative),
         ("**", PatternError::Relative),
-        ("${home}x", PatternError::Relative),
+        ("${home}x", PatternError::Joined),
         ("${hom}/x", PatternError::UnknownPlace("hom".to_owned())),
         ("~root/x", PatternError::OtherHome),
         ("/a//b", PatternError::Component),

@@ -43,7 +43,14 @@ fn unknown_keys_and_values_come_with_the_nearest_spelling() {
                 "unknown value `on_miss`",
                 Some("the nearest value is `on-miss`")
             ),
-            (5, "unknown key `denies`", None),
+            (
+                5,
+                "unknown key `denies`",
+                Some(
+                    "the keys of the top of the file are `version`, `layer`, `include`, \
+                     `trusted_dirs`, `mode`, `allow`, `ask`, `deny`"
+                )
+            ),
         ]
     );
 }

@@ -100,7 +100,7 @@ fn patterns_and_commands_are_checked_where_they_stand() {
     assert_fault_in_rule(
         "match = [\"x 'y\"]",
         10,
-        "no command line, or a quote in it is not closed",
+        "a quote or a last backslash of the command line is left open",
     );
 }
 

@@ -14,7 +14,6 @@ fn all_faults_of_all_sources_come_at_once_and_in_order() {
         [
             "1:1:11: version 3 of the language is not known",
             "1:2:9: unknown value `usr`",
-            "1:3:1: `id` is missing",
             "1:4:12: a path pattern is absolute",
             "1:4:19: a `$` here expands nothing",
             "1:5:1: unknown key `ids`",
