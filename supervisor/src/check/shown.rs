@@ -134,8 +134,9 @@ pub(super) fn rule(id: &str, call: &Call) -> String {
         file_name(&call.path),
         call.argv.get(1..).unwrap_or_default(),
     );
-    let argv = std::iter::once(name).chain(rest.iter().map(Vec::as_slice));
-    let argv: Vec<String> = argv.map(literal).collect();
+    // The first element names a program, where special characters have a meaning.
+    let rest = rest.iter().map(|argument| literal(argument));
+    let argv: Vec<String> = std::iter::once(path_pattern(name)).chain(rest).collect();
     rule += &format!(
         "program = {}\nargv = [{}]\n",
         path_pattern(&call.path),
@@ -236,7 +237,7 @@ mod tests {
             b"!~",
         ];
         let call = Call {
-            path: b"/opt/odd *?/x".to_vec(),
+            path: b"/opt/odd *?/@A=b $*".to_vec(),
             argv: argv.map(<[u8]>::to_vec).into(),
             cwd: Some(b"/w/[1]".to_vec()),
         };
