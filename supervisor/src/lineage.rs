@@ -8,10 +8,9 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, Lineage};
-use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use rustix::process::{PidfdFlags, pidfd_open};
 
-use crate::tracee::{Procfs, Status, Tid};
+use crate::tracee::{Procfs, Status, Tid, is_alive};
 
 /// Most images remembered of one process. One that goes on has no provable history.
 const EXECS_MAX: usize = 64;
@@ -42,8 +41,7 @@ struct Process {
 
 impl Process {
     fn is_alive(&self) -> bool {
-        let mut fds = [PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN)];
-        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(0))
+        is_alive(self.pidfd.as_fd())
     }
 }
 

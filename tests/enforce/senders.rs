@@ -11,6 +11,8 @@ use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
 use execward_tests::{Asking, Ground, Question, binary, of_type};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 use crate::approvals::ground;
@@ -117,6 +119,60 @@ fn a_socket_that_is_inherited_into_the_session_answers_nothing() {
     first.answer(&["allow", &first.question().id]);
     let records = first.end();
     assert_eq!(ground(&records, "a"), ("allow", "user"));
+}
+
+/// A number can become another process's; so a message counts from the process that connected, while
+/// it lives, and from no other.
+#[test]
+fn a_message_of_another_process_than_the_one_that_connected_is_refused() {
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = asking.question();
+    let connected = asking.connect();
+    keep_on_exec(&connected);
+    // Outside of any session, of this uid, alive until it has been looked at, and not who connected.
+    let fd = connected.as_raw_fd();
+    let says = format!("printf '%s\\n%s\\n' \"$1\" \"$2\" >&{fd}; read -r _");
+    let mut other = std::process::Command::new("bash");
+    other.args(["-c", &says, "x", &hello(), &allow(&question)]);
+    let mut other = other.stdin(Stdio::piped()).spawn().expect("bash");
+    let refused = execward_tests::until("the record", || {
+        let records = asking.ground().records();
+        of_type(&records, "approval.refused").next().cloned()
+    });
+    drop(other.stdin.take());
+    other.wait().expect("its end");
+    assert!(refused["detail"].is_string(), "{refused}");
+    assert!(!asking.has_run("a"));
+    asking.answer(&["deny", &question.id]);
+    let records = asking.end();
+    assert_eq!(ground(&records, "a"), ("deny", "user"));
+}
+
+/// What lies in the queue of a connection whose process is gone is nobody's word any more.
+#[test]
+fn a_message_of_a_process_that_has_ended_is_refused() {
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = asking.question();
+    let gate = gate_of(asking.front().id());
+    kill(gate, Signal::SIGSTOP).expect("stop");
+    let mut gone = std::process::Command::new("python3");
+    gone.args(["-c", "import socket,sys\ns=socket.socket(socket.AF_UNIX)\ns.connect(sys.argv[1])\ns.sendall(sys.argv[2].encode())"]);
+    gone.arg(asking.socket())
+        .arg(format!("{}\n{}\n", hello(), allow(&question)));
+    assert!(gone.status().expect("python3").success());
+    kill(gate, Signal::SIGCONT).expect("continue");
+    asking.answer(&["deny", &question.id]);
+    let records = asking.end();
+    assert!(!asking.has_run("a"));
+    assert_eq!(ground(&records, "a"), ("deny", "user"));
+}
+
+/// The gate below a front.
+fn gate_of(front: u32) -> Pid {
+    let children = std::fs::read_to_string(format!("/proc/{front}/task/{front}/children"));
+    let children = children.expect("the front's children");
+    let gate = children.split(' ').next().and_then(|pid| pid.parse().ok());
+    Pid::from_raw(gate.expect("a gate"))
 }
 
 fn keep_on_exec(stream: &UnixStream) {

@@ -11,6 +11,7 @@ use std::thread::{self, JoinHandle};
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
 use super::server;
@@ -80,6 +81,9 @@ impl Control {
         session: SessionNote,
         bouncer: Bouncer,
     ) -> Result<Self, ControlError> {
+        if !Peer::is_supported() {
+            return Err(ControlError::Unsupported);
+        }
         let (place, listener) = SocketPlace::listen(base, &session.name)?;
         listener.set_nonblocking(true)?;
         let (notices, from_gate) = unbounded_channel();
@@ -204,6 +208,11 @@ pub(super) enum Unheard {
 pub(crate) enum ControlError {
     #[error("{0}")]
     Place(#[from] super::place::PlaceError),
+    #[error(
+        "this kernel cannot name a sender for sure (SO_PEERPIDFD, Linux 6.5), so nobody could be \
+         asked; `--prompt none` refuses what would be asked"
+    )]
+    Unsupported,
     #[error("cannot start the control channel: {0}")]
     Start(#[from] io::Error),
 }

@@ -10,9 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nix::sys::socket::getsockopt;
-use nix::sys::socket::sockopt::PeerCredentials;
-
+use super::peer::Peer;
 use super::place::{self, PlaceError};
 use super::sender::{Bouncer, Stranger};
 use super::wire::{FromClient, FromGate, PROTOCOL, Required, Response, Settled, line};
@@ -92,6 +90,10 @@ pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
                     Ok(session) => live.push(session),
                     // Left by a gate that was killed.
                     Err(ClientError::NotLive { .. }) => {}
+                    // A member of a session can put one there; it must not hide the others.
+                    Err(error @ (ClientError::Inside(_) | ClientError::Impostor { .. })) => {
+                        crate::front::say(&format!("{} is left out: {error}", path.display()));
+                    }
                     Err(error) => return Err(error),
                 }
             }
@@ -192,14 +194,18 @@ impl Session {
 
 /// A member of the session could put a socket of its own in this place, and be told what it may.
 fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
-    let peer = getsockopt(stream, PeerCredentials).map_err(io::Error::from)?;
-    if peer.uid() != owner {
-        let peer = peer.uid();
+    // The kernel does not name a listener that has ended; nobody serves for it.
+    let peer = Peer::of(stream).map_err(|_| ClientError::Inside(Stranger::Unknown))?;
+    let process = peer.process();
+    if process.uid != owner {
+        let peer = process.uid;
         return Err(ClientError::Impostor { peer, owner });
     }
     let proc = Procfs::open().map_err(|error| ClientError::Proc(error.to_string()))?;
     Bouncer::of_this_process(proc)?
-        .judge_process(Tid::new(peer.pid().cast_unsigned()))
+        .judge_process(Tid::new(process.pid))
+        // Alive at last: or the number that was looked at may be another's.
+        .and_then(|()| peer.vouches_for(process))
         .map_err(ClientError::Inside)
 }
 

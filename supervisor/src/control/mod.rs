@@ -3,6 +3,7 @@
 mod channel;
 mod client;
 mod connection;
+mod peer;
 mod place;
 mod sender;
 mod server;

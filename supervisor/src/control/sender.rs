@@ -35,6 +35,10 @@ pub(crate) enum Stranger {
     Filtered { pid: Tid, theirs: u32, ours: u32 },
     #[error("process {pid} cannot be looked at: {error}")]
     Unseen { pid: Tid, error: StatusError },
+    #[error("process {pid} sent it over a connection that process {connected} opened")]
+    Another { pid: Tid, connected: Tid },
+    #[error("process {0} has ended, and its number may be another's")]
+    Ended(Tid),
     #[error("the parents of process {0} changed while they were read")]
     Unsteady(Tid),
 }

@@ -8,8 +8,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use nix::sys::socket::getsockopt;
-use nix::sys::socket::sockopt::PeerCredentials;
 use serde::Serialize;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{Sender, channel};
@@ -17,6 +15,7 @@ use tokio::task::JoinHandle;
 
 use super::channel::{ClientId, Desk, Notice, Report};
 use super::connection::{self, Line, Lines};
+use super::peer::Peer;
 use super::wire::{FromClient, FromGate, PROTOCOL, Required, line};
 use crate::audit::{Approver, ExecId};
 
@@ -37,6 +36,7 @@ enum Event {
 }
 
 struct Client {
+    peer: Peer,
     lines: Sender<Line>,
     reader: JoinHandle<()>,
     writer: JoinHandle<()>,
@@ -142,9 +142,8 @@ impl Server {
         if self.clients.len() >= CLIENTS_MAX {
             return Err(io::Error::other("too many clients"));
         }
-        let peer = Approver::of(&getsockopt(&stream, PeerCredentials)?);
-        let peer = peer.ok_or_else(|| io::Error::other("it has no credentials"))?;
-        self.may_answer(peer)?;
+        let peer = Peer::of(&stream)?;
+        self.may_answer(peer.process(), &peer)?;
         let id = ClientId(self.next);
         self.next += 1;
         let (read, write) = stream.into_split();
@@ -159,6 +158,7 @@ impl Server {
         });
         let writer = tokio::spawn(connection::send(write, to_send));
         let client = Client {
+            peer,
             lines,
             reader,
             writer,
@@ -169,9 +169,11 @@ impl Server {
         Ok(id)
     }
 
-    /// Whether `sender` may use this channel; if not, the gate records it.
-    fn may_answer(&self, sender: Approver) -> io::Result<()> {
-        let Err(stranger) = self.desk.bouncer.judge(sender) else {
+    /// Whether `sender` may use this channel, which `peer` opened; if not, the gate records it.
+    fn may_answer(&self, sender: Approver, peer: &Peer) -> io::Result<()> {
+        // The peer last: if it lives then, what was read of its number is of it.
+        let judged = self.desk.bouncer.judge(sender);
+        let Err(stranger) = judged.and_then(|()| peer.vouches_for(sender)) else {
             return Ok(());
         };
         let why = stranger.to_string();
@@ -187,7 +189,10 @@ impl Server {
     }
 
     fn hear(&mut self, client: ClientId, text: &[u8], sender: Approver) {
-        if let Err(stranger) = self.may_answer(sender) {
+        let Some(known) = self.clients.get(&client) else {
+            return;
+        };
+        if let Err(stranger) = self.may_answer(sender, &known.peer) {
             self.refuse(client, format!("you may not use this channel: {stranger}"));
             return self.close(client);
         }

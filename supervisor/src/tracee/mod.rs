@@ -2,12 +2,14 @@
 
 mod credentials;
 mod memory;
+mod pidfd;
 mod procfs;
 mod status;
 mod tid;
 
 pub(crate) use credentials::{Credentials, as_task};
 pub(crate) use memory::{Memory, MemoryError};
+pub(crate) use pidfd::is_alive;
 pub(crate) use procfs::{Procfs, TaskDir, status_below};
 pub(crate) use status::{Status, StatusError};
 pub(crate) use tid::Tid;
