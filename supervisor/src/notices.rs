@@ -170,7 +170,13 @@ pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
         }
         text.push(' ');
         let shown = argument.get(..COMMAND_MAX_BYTES).unwrap_or(argument);
-        text += &shown.escape_ascii().to_string();
+        // In quotes where it could be taken for more than one word, or for words of this line.
+        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(byte);
+        if !shown.is_empty() && shown.iter().all(is_plain) {
+            text += &shown.escape_ascii().to_string();
+        } else {
+            text += &format!("\"{}\"", shown.escape_ascii());
+        }
     }
     if text.len() > COMMAND_MAX_BYTES {
         text.truncate(COMMAND_MAX_BYTES);

@@ -194,6 +194,27 @@ fn the_first_policy_loads_and_is_not_overwritten() {
 }
 
 #[test]
+fn what_cannot_be_a_call_or_a_log_is_refused_at_once() {
+    let ground = ground();
+    assert_eq!(check(&ground, &["--", ""]).status.code(), Some(2));
+    let fifo = ground.path("fifo").display().to_string();
+    assert!(
+        Command::new("mkfifo")
+            .arg(&fifo)
+            .status()
+            .unwrap()
+            .success()
+    );
+    for log in [fifo.as_str(), "/dev/zero"] {
+        let output = execward(&ground, &["explain", "1000", "--log", log])
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(7), "{log}");
+        assert!(text(&output.stderr).contains("not a regular file"), "{log}");
+    }
+}
+
+#[test]
 fn under_ci_what_is_typed_is_judged_like_anything_else() {
     let ground = Ground::new(
         "version = 1\ninclude = [\"preset:ci\"]\n[[allow]]\nid = \"t\"\ncommand = \"touch a\"\n",

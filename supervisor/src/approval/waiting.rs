@@ -48,7 +48,7 @@ mod tests {
             timeout: Duration::from_secs(300),
             falls_open: false,
         };
-        let expected = "execward: waiting for approval of /usr/bin/curl -s\\x1b: run 'execward \
+        let expected = "execward: waiting for approval of /usr/bin/curl \"-s\\x1b\": run 'execward \
                         allow 3f9c' in another terminal (denied in 5m)\n";
         assert_eq!(waiting.line(), expected.as_bytes());
     }

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile};
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
 use super::CheckError;
 use crate::exec::{LookupError, Patience, Target, View};
@@ -31,6 +31,9 @@ impl Call {
     pub(super) fn typed(words: &[OsString]) -> Result<Self, CheckError> {
         let argv: Vec<Vec<u8>> = words.iter().map(|word| word.as_bytes().to_vec()).collect();
         let program = argv.first().cloned().unwrap_or_default();
+        if program.is_empty() {
+            return Err(CheckError::NoProgram);
+        }
         let path = if program.contains(&b'/') {
             program
         } else {
@@ -56,7 +59,9 @@ fn on_path(name: &[u8]) -> Option<Vec<u8>> {
             [directory, b"/", name].concat()
         });
     let mut found = candidates.filter(|candidate| {
-        accessat(CWD, candidate.as_slice(), Access::EXEC_OK, AtFlags::empty()).is_ok()
+        let is_file = stat(candidate.as_slice())
+            .is_ok_and(|seen| FileType::from_raw_mode(seen.st_mode) == FileType::RegularFile);
+        is_file && accessat(CWD, candidate.as_slice(), Access::EXEC_OK, AtFlags::empty()).is_ok()
     });
     found.next()
 }

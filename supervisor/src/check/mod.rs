@@ -26,6 +26,8 @@ pub(crate) enum CheckError {
     Policy(#[from] PolicyError),
     #[error("cannot enter `{}`: {error}", path.display())]
     Directory { path: PathBuf, error: io::Error },
+    #[error("the program has no name; write what would be typed behind `--`")]
+    NoProgram,
     #[error("cannot look the file up: {0}")]
     LookUp(String),
     #[error("cannot read the request `{}`: {error}", path.display())]
@@ -45,7 +47,9 @@ impl CheckError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::NoSuch { .. } => ExitStatus::Finding,
-            Self::Policy(_) | Self::NoRecord(_) | Self::Directory { .. } => ExitStatus::Usage,
+            Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
+                ExitStatus::Usage
+            }
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
             Self::Log(_)
             | Self::Places(_)

@@ -1,7 +1,8 @@
 //! Calls out of the audit log.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -39,7 +40,17 @@ pub(super) fn find(log: &Path, id: &str) -> Result<Value, CheckError> {
         error,
     };
     let mut found = None;
-    for line in BufReader::new(File::open(log).map_err(failed)?).split(b'\n') {
+    let mut options = OpenOptions::new();
+    let file = options
+        .read(true)
+        .custom_flags(libc::O_NONBLOCK)
+        .open(log)
+        .map_err(failed)?;
+    // A device has no end, and a FIFO may never have a line.
+    if !file.metadata().map_err(failed)?.is_file() {
+        return Err(failed(io::Error::other("not a regular file")));
+    }
+    for line in BufReader::new(file).split(b'\n') {
         let Ok(record) = serde_json::from_slice::<Value>(&line.map_err(failed)?) else {
             continue;
         };
