@@ -217,13 +217,9 @@ impl Command {
 
     /// Whether the entry may mean what `guise` does. Only ever a doubt.
     pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
-        let is_name = match (guise.is_joined(), self.program.file_name()) {
-            (false, Some(name)) => is_version_of(guise.name, name),
-            // `git-push` is `git push`, and no more than that.
-            (true, Some(name)) => name == guise.name && !self.words.is_empty(),
-            (_, None) => false,
-        };
-        is_name
+        // `git-push` is `git push`, and no more than that.
+        let is_joined_twin = || self.program.is_name(guise.name) && !self.words.is_empty();
+        (self.program.may_be(guise) || guise.is_joined() && is_joined_twin())
             && self.may_lead(guise.arguments())
             && self.flags_hold(guise.arguments(), Reading::Doubtful)
     }

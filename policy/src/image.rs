@@ -7,13 +7,11 @@ use std::borrow::Cow;
 
 use crate::digest::Digest;
 use crate::guise::Guise;
+use crate::module;
 use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
 use crate::trust::Trust;
-use crate::version::{is_version_of, unversioned};
-
-/// Interpreters that run a module by name (`-m`).
-const PYTHONS: [&[u8]; 2] = [b"python", b"pypy"];
+use crate::version::is_version_of;
 
 /// What counts when it is in doubt whether something holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -145,11 +143,10 @@ impl<'r> Image<'r> {
     /// The commands that the call may be under another name than the file's.
     pub(crate) fn guises(&self) -> impl Iterator<Item = Guise<'_>> {
         let names = || self.names(Reading::Doubtful).map(file_name);
-        let mut pythons = names().filter(|name| PYTHONS.contains(&unversioned(name)));
-        let module = pythons.next().and_then(|_| self.module());
+        let module = names().any(module::is_python).then(|| self.module());
         names()
             .flat_map(move |name| self.joined(name))
-            .chain(module)
+            .chain(module.flatten())
     }
 
     /// `git-push` as `git push`: each way to part the name at a dash.
@@ -168,11 +165,11 @@ impl<'r> Image<'r> {
 
     /// `python3 -m pip` as `pip`.
     fn module(&self) -> Option<Guise<'_>> {
-        let flag = self.arguments().position(|argument| argument == b"-m")?;
+        let module::Module { name, skipped } = module::of(self.arguments())?;
         Some(Guise {
-            name: self.arguments().nth(flag + 1)?,
+            name,
             word: None,
-            skipped: flag + 2,
+            skipped,
             image: self,
         })
     }

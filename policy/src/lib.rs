@@ -104,6 +104,7 @@ mod keys;
 mod kind;
 mod load;
 mod mode;
+mod module;
 mod pattern;
 mod places;
 mod preset;

@@ -101,6 +101,11 @@ impl Program {
         }
     }
 
+    /// Whether the entry is this bare name.
+    pub(crate) fn is_name(&self, name: &[u8]) -> bool {
+        matches!(self, Self::Name(own) if own == name)
+    }
+
     /// The file name that one name of every covered image has, if there is one.
     pub(crate) fn file_name(&self) -> Option<&[u8]> {
         match self {

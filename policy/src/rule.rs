@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::command::Command;
+use crate::flag::Flag;
 use crate::image::{Image, Reading};
 use crate::program::Program;
 use crate::request::RuleKey;
@@ -62,7 +63,6 @@ pub struct Rule {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
-    pub(crate) escalates: bool,
 }
 
 impl Rule {
@@ -117,21 +117,20 @@ impl Rule {
         self.instead.as_deref()
     }
 
-    /// Whether the question goes to a higher supervisor. Only an ask has it.
-    #[must_use]
-    pub fn escalates(&self) -> bool {
-        self.escalates
-    }
-
     /// Whether programs that the rule does not list run unasked below what it allows.
     #[must_use]
     pub fn has_children(&self) -> bool {
         self.children.is_some()
     }
 
+    /// Whether the rule has ended at `now`.
+    pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
+        self.expires.is_some_and(|end| end <= now)
+    }
+
     /// The first key that keeps the rule from holding for an image at `now`.
     pub(crate) fn failing(&self, image: &Image<'_>, now: Timestamp) -> Option<&'static str> {
-        if self.expires.is_some_and(|end| end <= now) {
+        if self.has_expired(now) {
             return Some("expires");
         }
         self.selectors.failing(image, self.action.reading())
@@ -166,14 +165,14 @@ impl Rule {
         }
         let has = |key: &str| self.selectors.keys().any(|own| own == key);
         let mut others = ask.selectors.keys().filter(|key| !WORDS.contains(key));
-        let commands: Vec<&Command> = self.selectors.commands_of(image, Reading::Strict).collect();
         let mut asked = ask.selectors.commands_of(image, Reading::Doubtful);
+        let names = |flag: &Flag| {
+            let mut commands = self.selectors.commands_of(image, Reading::Strict);
+            commands.any(|own| own.names(flag))
+        };
         others.all(has)
             && self.words_named(image) >= ask.words_named(image)
-            && asked.all(|asked| {
-                let mut flags = asked.flags.iter();
-                flags.all(|flag| commands.iter().any(|own| own.names(flag)))
-            })
+            && asked.all(|asked| asked.flags.iter().all(names))
     }
 
     /// How many words of the call the rule names.

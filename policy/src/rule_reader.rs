@@ -65,7 +65,6 @@ impl Reader<'_> {
             expires,
             reason: own_text("reason"),
             instead: own_text("instead"),
-            escalates: fields.is_true("escalate"),
         };
         let place = self.checker.source.place(id.span);
         self.part.rules.push(DraftRule {

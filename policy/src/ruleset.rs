@@ -78,7 +78,8 @@ impl Ruleset {
     /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
     /// none of these, goes through the modes. The function is total and depends on nothing but
     /// its arguments. It does not allocate unless the given path has empty, `.` or `..`
-    /// components, or a path pattern with wildcards is compared.
+    /// components, a path pattern with wildcards is compared, or a command with wildcards
+    /// among its words allows.
     ///
     /// [`Decision::Ask`] is the caller's to settle, and so is what it cannot describe: a
     /// call that could not be read whole is no request and is denied without one.
@@ -99,7 +100,7 @@ impl Ruleset {
         if let Some(rule) = self.allowed_by(request, now) {
             return self.judge(State::Allowed, Some(Basis::Rule(rule)));
         }
-        match self.child_of(request) {
+        match self.child_of(request, now) {
             Some(rule) => self.judge(State::Allowed, Some(Basis::Children(rule))),
             None => self.judge(State::Unmatched, None),
         }
@@ -192,7 +193,7 @@ impl Ruleset {
     }
 
     /// The rule of an ancestor whose `children` the program and its interpreters are.
-    fn child_of(&self, request: &ExecRequest) -> Option<&Rule> {
+    fn child_of(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
         if request.lineage.is_broken {
             return None;
         }
@@ -207,7 +208,7 @@ impl Ruleset {
                 && Image::of_interpreters(request, &self.trust)
                     .all(|image| image.is_trusted() || rule.covers_child(&image))
         };
-        rules.filter(|rule| rule.has_children()).find(covers)
+        rules.filter(|rule| !rule.has_expired(now)).find(covers)
     }
 
     /// Puts what the rules say through the modes.

@@ -2,7 +2,9 @@
 
 use super::*;
 use crate::mode::Ask;
-use crate::request::{Interpreter, Origin, ProgramFile};
+use std::sync::Arc;
+
+use crate::request::{Ancestor, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
 use crate::source::{Layer, NoIncludes};
 
 fn load(sources: &[(&str, Layer)]) -> Ruleset {
@@ -423,5 +425,73 @@ fn of_several_rules_the_highest_layer_and_then_the_first_id_is_named() {
     assert_eq!(
         (rule.id(), rule.layer(), rule.source(), rule.line()),
         ("b", Layer::User, "p.toml", 6)
+    );
+}
+
+/// A call of touch below a process that the rule `a` allowed.
+fn child_of_a() -> ExecRequest {
+    let ancestor = Ancestor {
+        files: vec![ProgramFile::at("/usr/bin/make")],
+        allowed_by: Some(RuleKey {
+            layer: Layer::User,
+            id: "a".to_owned(),
+        }),
+    };
+    ExecRequest {
+        lineage: Lineage {
+            ancestors: vec![Arc::new(ancestor)],
+            is_broken: false,
+        },
+        ..call(ProgramFile::at("/usr/bin/touch"), &["touch", "x"])
+    }
+}
+
+#[test]
+fn children_end_with_their_rule() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = 'make'\nchildren = 'touch'\nexpires = 2026-01-01T00:00:00Z",
+    );
+    let at = |time: &str| {
+        ruleset
+            .decide(&child_of_a(), time.parse().unwrap())
+            .decision()
+    };
+    assert_eq!(at("2025-12-31T23:59:59Z"), Decision::Allow);
+    assert_eq!(at("2026-01-01T00:00:00Z"), Decision::Ask);
+}
+
+#[test]
+fn a_module_is_a_program_however_the_flag_is_written() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'd'\ncommand = 'pip install'",
+        Layer::User,
+    )]);
+    for line in [
+        "/usr/bin/python3 -m pip install x",
+        "/usr/bin/python3 -mpip install x",
+        "/usr/bin/python3.12 -Im pip install x",
+        "/usr/bin/python3 -Bmpip -q install x",
+    ] {
+        assert_eq!(decide(&ruleset, line), Decision::Deny, "{line}");
+    }
+    for line in [
+        "/usr/bin/python3 -m venv pip",
+        "/usr/bin/python3 setup.py install",
+        "/usr/bin/perl -mpip install",
+    ] {
+        assert_eq!(decide(&ruleset, line), Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn a_path_is_that_file_and_no_twin_of_it() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'd'\ncommand = '/opt/bin/git push'",
+        Layer::User,
+    )]);
+    assert_eq!(decide(&ruleset, "/opt/bin/git push"), Decision::Deny);
+    assert_eq!(
+        decide(&ruleset, "/usr/lib/git-core/git-push"),
+        Decision::Allow
     );
 }
