@@ -178,7 +178,7 @@ impl Asking {
     /// If the directory cannot be looked at.
     #[must_use]
     pub fn has_run(&self, name: &str) -> bool {
-        self.ground.path(name).try_exists().expect("a directory")
+        self.ground.has(name)
     }
 }
 

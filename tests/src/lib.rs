@@ -6,22 +6,17 @@
 )]
 
 mod asking;
+mod process;
 
 pub use asking::{Asking, Question};
+pub use process::{DEADLINE, Lines, end_of, finish, until};
 
 use std::fs;
-use std::io::{BufRead, BufReader, Read};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::sync::mpsc::channel;
-use std::thread;
-use std::time::{Duration, Instant};
+use std::process::{Command, ExitStatus, Stdio};
 
 use serde_json::Value;
-
-/// How long a session may take before the test fails.
-pub const DEADLINE: Duration = Duration::from_secs(60);
 
 /// Directories, policy and log of one session.
 #[derive(Debug)]
@@ -289,108 +284,6 @@ pub fn binary(name: &str) -> PathBuf {
         path.display()
     );
     path
-}
-
-/// Runs a command to its end, both outputs read whole.
-///
-/// # Panics
-/// If it takes longer than [`DEADLINE`].
-#[must_use]
-pub fn finish(mut command: Command) -> (ExitStatus, String, String) {
-    command.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let mut child = command.spawn().expect("a process");
-    let stdout = drain(child.stdout.take().expect("stdout"));
-    let stderr = drain(child.stderr.take().expect("stderr"));
-    let status = end_of(&mut child);
-    let text = |bytes: Vec<u8>| {
-        bytes
-            .escape_ascii()
-            .to_string()
-            .replace("\\n", "\n")
-            .replace("\\'", "'")
-            .replace("\\\"", "\"")
-    };
-    (
-        status,
-        text(stdout.recv().expect("stdout")),
-        text(stderr.recv().expect("stderr")),
-    )
-}
-
-/// The lines of a running session's output, each waited for under the deadline.
-#[derive(Debug)]
-pub struct Lines(std::sync::mpsc::Receiver<String>);
-
-impl Lines {
-    /// Reads `from` in a thread of its own.
-    #[must_use]
-    pub fn of(from: impl Read + Send + 'static) -> Self {
-        let (sender, receiver) = channel();
-        thread::spawn(move || {
-            for line in BufReader::new(from).lines().map_while(Result::ok) {
-                if sender.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self(receiver)
-    }
-
-    /// The next line; none at the end, or if it does not come within [`DEADLINE`].
-    #[must_use]
-    pub fn next_line(&self) -> Option<String> {
-        self.next_line_within(DEADLINE)
-    }
-
-    /// The same with another deadline.
-    #[must_use]
-    pub fn next_line_within(&self, deadline: Duration) -> Option<String> {
-        self.0.recv_timeout(deadline).ok()
-    }
-}
-
-fn drain(mut from: impl Read + Send + 'static) -> std::sync::mpsc::Receiver<Vec<u8>> {
-    let (sender, receiver) = channel();
-    thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if from.read_to_end(&mut bytes).is_ok() {
-            sender.send(bytes).ok();
-        }
-    });
-    receiver
-}
-
-/// Waits for a child's end.
-///
-/// # Panics
-/// If it does not end within [`DEADLINE`]; it is killed then.
-pub fn end_of(child: &mut Child) -> ExitStatus {
-    let start = Instant::now();
-    loop {
-        if let Some(status) = child.try_wait().expect("wait") {
-            return status;
-        }
-        if start.elapsed() > DEADLINE {
-            child.kill().ok();
-            panic!("the session hangs");
-        }
-        thread::yield_now();
-    }
-}
-
-/// Retries `look` until it finds something.
-///
-/// # Panics
-/// If it does not within [`DEADLINE`].
-pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let start = Instant::now();
-    loop {
-        if let Some(found) = look() {
-            return found;
-        }
-        assert!(start.elapsed() < DEADLINE, "waited in vain for {what}");
-        thread::yield_now();
-    }
 }
 
 /// Whether the tests run as root.

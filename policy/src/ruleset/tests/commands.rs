@@ -1,0 +1,98 @@
+//! Words, exceptions, and what a file is called.
+
+use super::*;
+
+#[test]
+fn exceptions_take_away_from_a_permission_in_doubt() {
+    let ruleset = policy("[[allow]]\nid = 'a'\ncommand = ['git *', '!git push']");
+    assert_eq!(decide(&ruleset, "/usr/bin/git status"), Decision::Allow);
+    assert_eq!(decide(&ruleset, "/usr/bin/git -C x push"), Decision::Ask);
+}
+
+#[test]
+fn exceptions_take_away_from_a_prohibition_only_what_is_proven() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = '/**'\n\
+         [[deny]]\nid = 'd'\ncommand = ['git', '!git status']\n\
+         [[deny]]\nid = 'e'\nprogram = ['!/usr/', '!/w/']",
+    );
+    assert_eq!(decide(&ruleset, "/usr/bin/git status"), Decision::Allow);
+    assert_eq!(decide(&ruleset, "/usr/bin/git -C x status"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/w/git status"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/w/x"), Decision::Allow);
+    assert_eq!(decide(&ruleset, "/opt/x"), Decision::Deny);
+}
+
+#[test]
+fn beside_program_a_command_only_says_what_the_file_is_called() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = '~/.cargo/bin/*'\ncommand = 'cargo test'\n\
+         [[deny]]\nid = 'd'\nprogram = '/w/'\ncommand = 'cargo run'",
+    );
+    assert_eq!(
+        decide(&ruleset, "/home/u/.cargo/bin/cargo test"),
+        Decision::Allow
+    );
+    assert_eq!(
+        decide(&ruleset, "/home/u/.cargo/bin/cargo run"),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(&ruleset, "/home/u/.cargo/bin/other test"),
+        Decision::Ask
+    );
+    assert_eq!(decide(&ruleset, "/usr/bin/cargo test"), Decision::Ask);
+    assert_eq!(decide(&ruleset, "/w/cargo run"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/usr/bin/cargo run"), Decision::Ask);
+}
+
+#[test]
+fn an_allow_binds_the_command_to_the_name_that_program_covers() {
+    let ruleset = policy("[[allow]]\nid = 'a'\nprogram = '/usr/bin/*'\ncommand = 'cargo test'");
+    let disguised = ProgramFile {
+        given: "/tmp/cargo".into(),
+        links: vec!["/tmp/cargo".into()],
+        ..ProgramFile::at("/usr/bin/env")
+    };
+    let request = call(disguised, &["cargo", "test"]);
+    assert_eq!(
+        ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision(),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn a_module_is_a_program_however_the_flag_is_written() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'd'\ncommand = 'pip install'",
+        Layer::User,
+    )]);
+    for line in [
+        "/usr/bin/python3 -m pip install x",
+        "/usr/bin/python3 -mpip install x",
+        "/usr/bin/python3.12 -Im pip install x",
+        "/usr/bin/python3 -Bmpip -q install x",
+    ] {
+        assert_eq!(decide(&ruleset, line), Decision::Deny, "{line}");
+    }
+    for line in [
+        "/usr/bin/python3 -m venv pip",
+        "/usr/bin/python3 setup.py install",
+        "/usr/bin/perl -mpip install",
+    ] {
+        assert_eq!(decide(&ruleset, line), Decision::Allow, "{line}");
+    }
+}
+
+#[test]
+fn a_path_is_that_file_and_no_twin_of_it() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'd'\ncommand = '/opt/bin/git push'",
+        Layer::User,
+    )]);
+    assert_eq!(decide(&ruleset, "/opt/bin/git push"), Decision::Deny);
+    assert_eq!(
+        decide(&ruleset, "/usr/lib/git-core/git-push"),
+        Decision::Allow
+    );
+}

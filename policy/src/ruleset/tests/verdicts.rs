@@ -1,0 +1,115 @@
+//! Which rule and which mode a verdict rests on.
+
+use super::*;
+
+#[test]
+fn rules_of_every_source_count() {
+    let ruleset = load(&[
+        (
+            "version = 1\n[[deny]]\nid = 'a'\nprogram = 'x'",
+            Layer::Builtin,
+        ),
+        ("version = 1\nmode.security = 'full'", Layer::User),
+        (
+            "version = 1\n[[deny]]\nid = 'a'\nprogram = 'y'",
+            Layer::User,
+        ),
+    ]);
+    assert_eq!(decide(&ruleset, "/usr/bin/x"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/usr/bin/y"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/usr/bin/z"), Decision::Allow);
+}
+
+#[test]
+fn the_mode_comes_key_by_key_from_the_highest_layer_and_its_last_source() {
+    let ruleset = load(&[
+        (
+            "version = 1\nmode = { security = 'allowlist', ask = 'off' }",
+            Layer::User,
+        ),
+        ("version = 1\nmode.security = 'full'", Layer::User),
+        (
+            "version = 1\nmode = { security = 'deny', ask = 'always' }",
+            Layer::Builtin,
+        ),
+    ]);
+    assert_eq!(
+        ruleset.mode(),
+        Mode {
+            security: Security::Full,
+            ask: Ask::Off,
+            ask_fallback: Security::Deny,
+            approval: None,
+        }
+    );
+}
+
+#[test]
+fn without_a_mode_nothing_runs() {
+    let ruleset = load(&[("version = 1", Layer::User)]);
+    assert_eq!(
+        ruleset.mode(),
+        Mode {
+            security: Security::Deny,
+            ask: Ask::OnMiss,
+            ask_fallback: Security::Deny,
+            approval: None,
+        }
+    );
+    assert_eq!(
+        Ruleset::load(&[], &Places::of_tests(), &NoIncludes)
+            .map(|ruleset| ruleset.mode())
+            .ok(),
+        Some(ruleset.mode())
+    );
+}
+
+#[test]
+fn a_verdict_names_the_rule_that_led_to_it() {
+    let text = "version = 1\nmode.security = 'SECURITY'\nmode.ask = 'ASK'\n\
+        [[allow]]\nid = 'allow'\nprogram = 'allowed'\n\
+        [[ask]]\nid = 'ask'\nprogram = 'asked'\n\
+        [[deny]]\nid = 'deny'\nprogram = 'denied'\nreason = 'r'\ninstead = 'i'";
+    for (security, ask, allowed, asked) in [
+        ("allowlist", "on-miss", Some("allow"), Some("ask")),
+        ("allowlist", "off", Some("allow"), Some("ask")),
+        ("full", "always", None, Some("ask")),
+        ("deny", "on-miss", None, None),
+    ] {
+        let text = text.replace("SECURITY", security).replace("ASK", ask);
+        let ruleset = load(&[(&text, Layer::User)]);
+        let id = |name: &str| {
+            let request = call(ProgramFile::at(format!("/usr/bin/{name}")), &[]);
+            ruleset
+                .decide(&request, Timestamp::UNIX_EPOCH)
+                .rule()
+                .map(|rule| rule.id().to_owned())
+        };
+        assert_eq!(id("allowed").as_deref(), allowed, "{security} {ask}");
+        assert_eq!(id("asked").as_deref(), asked, "{security} {ask}");
+        assert_eq!(id("denied").as_deref(), Some("deny"), "{security} {ask}");
+        assert_eq!(id("other"), None, "{security} {ask}");
+    }
+}
+
+#[test]
+fn of_several_rules_the_highest_layer_and_then_the_first_id_is_named() {
+    let ruleset = load(&[
+        (
+            "version = 1\n[[deny]]\nid = 'a'\nprogram = 'x'",
+            Layer::Builtin,
+        ),
+        (
+            "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'c'\nprogram = '**/x'\n\
+             [[deny]]\nid = 'b'\nprogram = '/usr/**'",
+            Layer::User,
+        ),
+    ]);
+    let request = call(ProgramFile::at("/usr/bin/x"), &[]);
+    let verdict = ruleset.decide(&request, Timestamp::UNIX_EPOCH);
+    let rule = verdict.rule().unwrap();
+    assert_eq!(
+        (rule.id(), rule.layer(), rule.source(), rule.line()),
+        ("b", Layer::User, "p.toml", 6)
+    );
+}
