@@ -4,7 +4,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::fields::{Checker, text_of};
-use crate::keys::{Form, Kind, Section, nearest};
+use crate::keys::{self, Form, Kind, Section, nearest};
 
 /// How a flag of a safe bin takes its value.
 const FLAG_FORMS: [&str; 4] = ["none", "value", "=value", "two"];
@@ -57,7 +57,7 @@ impl Checker<'_> {
                 return self.are_all(name, list.iter(), Form::Text(kind));
             }
             (Form::Examples, DeValue::Array(list)) => {
-                return self.are_all(name, list.iter(), Form::Texts(crate::keys::Kind::Literal));
+                return self.are_all(name, list.iter(), Form::Texts(Kind::Literal));
             }
             (Form::Tables(section), DeValue::Array(list)) => {
                 return self.are_all(name, list.iter(), Form::Table(section));
@@ -161,9 +161,7 @@ impl Checker<'_> {
             }
             (Form::FlagForms, DeValue::Table(flags)) => {
                 for (flag, form) in flags {
-                    if let Err((message, help)) =
-                        crate::keys::Kind::Flag.check(flag.get_ref(), self.places)
-                    {
+                    if let Err((message, help)) = Kind::Flag.check(flag.get_ref(), self.places) {
                         self.fault(flag.span(), message, help);
                     }
                     let form_of = Form::Choice(&FLAG_FORMS);
@@ -181,7 +179,7 @@ impl Checker<'_> {
         value: &Spanned<DeValue<'_>>,
     ) {
         let fields = self.fields(section, table, value.span());
-        for key in crate::keys::of(section) {
+        for key in keys::of(section) {
             if let Some(value) = fields.value(key.name) {
                 self.check_content(key.form, value);
             }

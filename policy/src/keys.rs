@@ -139,6 +139,17 @@ pub(crate) struct Key {
     sections: &'static [Section],
     pub(crate) support: Support,
     pub(crate) form: Form,
+    /// Whether the key says for which calls a rule holds.
+    pub(crate) selects: bool,
+}
+
+impl Key {
+    const fn selecting(self) -> Self {
+        Self {
+            selects: true,
+            ..self
+        }
+    }
 }
 
 const TOP: &[Section] = &[Section::Top];
@@ -157,6 +168,7 @@ const fn required(name: &'static str, sections: &'static [Section], form: Form) 
         sections,
         support,
         form,
+        selects: false,
     }
 }
 
@@ -167,6 +179,7 @@ const fn optional(name: &'static str, sections: &'static [Section], form: Form) 
         sections,
         support,
         form,
+        selects: false,
     }
 }
 
@@ -177,6 +190,7 @@ const fn later(name: &'static str, sections: &'static [Section], form: Form) -> 
         sections,
         support,
         form,
+        selects: false,
     }
 }
 
@@ -208,13 +222,13 @@ const KEYS: &[Key] = &[
     later("mcp_elicitations",    REJECT, Form::Bool),
 
     required("id",               RULES, Form::Text(Kind::Id)),
-    optional("program",          RULES, Form::Texts(Kind::Program)),
-    optional("command",          RULES, Form::Texts(Kind::Command)),
-    optional("argv",             RULES, Form::List(Kind::Literal)),
-    optional("flags",            RULES, Form::Texts(Kind::Flag)),
-    optional("cwd",              RULES, Form::Texts(Kind::Path)),
-    optional("via",              RULES, Form::Texts(Kind::Program)),
-    optional("sha256",           RULES, Form::Texts(Kind::Digest)),
+    optional("program",          RULES, Form::Texts(Kind::Program)).selecting(),
+    optional("command",          RULES, Form::Texts(Kind::Command)).selecting(),
+    optional("argv",             RULES, Form::List(Kind::Literal)).selecting(),
+    optional("flags",            RULES, Form::Texts(Kind::Flag)).selecting(),
+    optional("cwd",              RULES, Form::Texts(Kind::Path)).selecting(),
+    optional("via",              RULES, Form::Texts(Kind::Program)).selecting(),
+    optional("sha256",           RULES, Form::Texts(Kind::Digest)).selecting(),
     optional("expires",          RULES, Form::Date),
     optional("reason",           RULES, Form::Text(Kind::Free)),
     optional("instead",          &[Section::Deny], Form::Text(Kind::Free)),
@@ -222,12 +236,12 @@ const KEYS: &[Key] = &[
     optional("match",            RULES, Form::Examples),
     optional("not_match",        RULES, Form::Examples),
     later("escalate",            &[Section::Ask], Form::Bool),
-    later("args",                RULES, Form::Texts(Kind::Word)),
-    later("path",                RULES, Form::Texts(Kind::Path)),
-    later("host",                RULES, Form::Texts(Kind::Host)),
-    later("script",              RULES, Form::Texts(Kind::Path)),
-    later("env",                 RULES, Form::Texts(Kind::Env)),
-    later("tool",                RULES, Form::Texts(Kind::Word)),
+    later("args",                RULES, Form::Texts(Kind::Word)).selecting(),
+    later("path",                RULES, Form::Texts(Kind::Path)).selecting(),
+    later("host",                RULES, Form::Texts(Kind::Host)).selecting(),
+    later("script",              RULES, Form::Texts(Kind::Path)).selecting(),
+    later("env",                 RULES, Form::Texts(Kind::Env)).selecting(),
+    later("tool",                RULES, Form::Texts(Kind::Word)).selecting(),
     later("ignore_case",         RULES, Form::Bool),
 
     optional("security",         &[Section::Tool], SECURITY),
@@ -246,7 +260,7 @@ const KEYS: &[Key] = &[
 ];
 
 /// The rows of one section.
-pub(crate) fn of(section: Section) -> impl Iterator<Item = &'static Key> {
+pub(crate) fn of(section: Section) -> impl Iterator<Item = &'static Key> + Clone {
     KEYS.iter()
         .filter(move |key| key.sections.contains(&section))
 }

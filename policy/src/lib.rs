@@ -137,4 +137,5 @@ pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;
 pub use schema::schema;
 pub use source::{Included, Includes, Layer, NoIncludes, SOURCE_MAX_BYTES, Source};
+pub use trust::SYSTEM_DIRS;
 pub use verdict::{Basis, Decision, Verdict};

@@ -186,9 +186,9 @@ impl Reader<'_> {
     }
 
     /// Records that the file's layer may not have `what`, if it may not.
-    pub(crate) fn refuse_of_layer(&mut self, span: Range<usize>, what: &str) -> bool {
+    pub(crate) fn refuse_of_layer(&mut self, span: Range<usize>, what: &str) {
         let help = match self.part.layer {
-            Layer::Builtin | Layer::User => return false,
+            Layer::Builtin | Layer::User => return,
             Layer::Agent => "an agent's file states rules; what they rest on is the user's",
             Layer::Floor => "a floor has `[[deny]]`, `[[ask]]` and `[mode]`",
         };
@@ -197,7 +197,6 @@ impl Reader<'_> {
             self.part.layer
         );
         self.checker.fault(span, message, Some(help.to_owned()));
-        true
     }
 
     fn trusted_dirs(&mut self, table: &DeTable<'_>, fields: &Fields<'_>) {

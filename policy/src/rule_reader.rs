@@ -11,7 +11,7 @@ use crate::command::Command;
 use crate::exact::ExactArgv;
 use crate::example::Example;
 use crate::fields::{Fields, Text, text_of};
-use crate::keys::Section;
+use crate::keys::{self, Section, Support};
 use crate::kind::{self, Complaint};
 use crate::pattern::PathPattern;
 use crate::program::Program;
@@ -22,13 +22,6 @@ use crate::source::Layer;
 
 /// The keys that say what an allow is about.
 const WHAT: [&str; 3] = ["program", "command", "argv"];
-/// The keys that select.
-const SELECTORS: [&str; 7] = [
-    "program", "command", "argv", "flags", "cwd", "via", "sha256",
-];
-/// The keys that select, once a later version reads them.
-const LATER: [&str; 6] = ["args", "path", "host", "script", "env", "tool"];
-
 impl Reader<'_> {
     pub(crate) fn rule(&mut self, action: Action, section: Section, rule: &Spanned<DeValue<'_>>) {
         let Some(table) = rule.get_ref().as_table() else {
@@ -45,7 +38,7 @@ impl Reader<'_> {
             self.checker.fault(id.span.clone(), message, help);
         }
         let selectors = self.selectors(action, &fields);
-        self.check_selectors(action, table, &fields, rule.span());
+        self.check_selectors((action, section), table, &fields, rule.span());
         let children = self.children(table, &fields);
         let expires = fields.value("expires").and_then(|value| self.date(value));
         let examples = self.examples(&fields);
@@ -77,23 +70,22 @@ impl Reader<'_> {
     /// Records what a rule lacks. Not of what was written wrongly: that is a fault already.
     fn check_selectors(
         &mut self,
-        action: Action,
+        (action, section): (Action, Section),
         table: &DeTable<'_>,
         fields: &Fields<'_>,
         header: Range<usize>,
     ) {
-        let has = |keys: &[&str]| {
-            let is_there = |key: &&str| table.contains_key(*key) || fields.is_meant(key);
-            keys.iter().any(is_there)
-        };
-        if !self.checker.is_whole || has(&LATER) {
+        let is_there = |name: &str| table.contains_key(name) || fields.is_meant(name);
+        let mut selecting = keys::of(section).filter(|key| key.selects && is_there(key.name));
+        let is_of_later = selecting.clone().any(|key| key.support == Support::Later);
+        if !self.checker.is_whole || is_of_later {
             return;
         }
         let what = "say what it is about: `program`, `command` or `argv`".to_owned();
-        if !has(&SELECTORS) {
+        if selecting.next().is_none() {
             self.checker
                 .fault(header, "the rule selects nothing", Some(what));
-        } else if action == Action::Allow && !has(&WHAT) {
+        } else if action == Action::Allow && !WHAT.into_iter().any(is_there) {
             self.checker
                 .fault(header, "an allow says what it allows", Some(what));
         }

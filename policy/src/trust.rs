@@ -8,8 +8,8 @@
 use crate::pattern::{PathPattern, file_name};
 use crate::request::ProgramFile;
 
-/// The directories of every system.
-const SYSTEM: [&[u8]; 6] = [
+/// The directories of every system in which a bare name is looked for.
+pub const SYSTEM_DIRS: [&[u8]; 6] = [
     b"/usr/bin",
     b"/bin",
     b"/usr/sbin",
@@ -32,7 +32,7 @@ impl Trust {
             .strip_suffix(file_name(path))
             .and_then(|path| path.strip_suffix(b"/"));
         directory.is_some_and(|directory| {
-            (file.is_settled && SYSTEM.contains(&directory))
+            (file.is_settled && SYSTEM_DIRS.contains(&directory))
                 || self.named.iter().any(|named| named.matches(directory))
         })
     }

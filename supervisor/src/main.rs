@@ -35,6 +35,7 @@ mod ptrace;
 mod question;
 mod readers;
 mod refusal;
+mod regular;
 mod seccomp;
 mod session;
 mod session_record;

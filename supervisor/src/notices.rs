@@ -15,6 +15,7 @@ use rustix::io::{Errno, ReadWriteFlags};
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
+use crate::audit::is_plain;
 use crate::exec::{Filesystem, Filesystems};
 use crate::fdpass;
 use crate::tracee::{Procfs, TaskDir, Tid};
@@ -171,8 +172,7 @@ pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
         text.push(' ');
         let shown = argument.get(..COMMAND_MAX_BYTES).unwrap_or(argument);
         // In quotes where it could be taken for more than one word, or for words of this line.
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(byte);
-        if !shown.is_empty() && shown.iter().all(is_plain) {
+        if is_plain(shown) {
             text += &shown.escape_ascii().to_string();
         } else {
             text += &format!("\"{}\"", shown.escape_ascii());

@@ -3,8 +3,9 @@
 //! A user's session cannot change what it may not write and does not own. Root's may write
 //! everything; a file in a system directory counts for it as it was when the session began.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
+use execward_policy::SYSTEM_DIRS;
 use rustix::fs::{Access, AtFlags, CWD, accessat, lstat, stat};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -15,22 +16,14 @@ use crate::tracee::Credentials;
 /// files by a clock that ticks a few times in this.
 const MARGIN_NS: i128 = 50_000_000;
 
-/// Where root's files are believed by their age.
-const SYSTEM: [&[u8]; 6] = [
-    b"/usr/bin",
-    b"/bin",
-    b"/usr/sbin",
-    b"/sbin",
-    b"/usr/local/bin",
-    b"/usr/local/sbin",
-];
-
-/// What was found out about directories. A user's session cannot make one of them its own.
+/// Knows which files a session could have had a hand in.
 #[derive(Debug)]
 pub(crate) struct Settled {
     uid: u32,
     began_ns: i128,
-    directories: HashMap<Vec<u8>, bool>,
+    /// Directories that are not the session's. It cannot make one its own, and it cannot make
+    /// such a one either, so they are remembered and are not many.
+    directories: HashSet<Vec<u8>>,
 }
 
 impl Settled {
@@ -40,7 +33,7 @@ impl Settled {
         Self {
             uid: own.fsuid,
             began_ns: i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec),
-            directories: HashMap::new(),
+            directories: HashSet::new(),
         }
     }
 
@@ -51,7 +44,7 @@ impl Settled {
         };
         if self.uid == 0 {
             return self.is_older(facts.ctime_ns)
-                && SYSTEM.contains(&directory(resolved))
+                && SYSTEM_DIRS.contains(&directory(resolved))
                 && facts.links.iter().all(|link| self.is_old_link(link));
         }
         const OTHERS_MAY_WRITE: u32 = 0o002;
@@ -82,13 +75,15 @@ impl Settled {
     }
 
     fn is_settled_directory(&mut self, path: &[u8]) -> bool {
-        if let Some(known) = self.directories.get(path) {
-            return *known;
+        if self.directories.contains(path) {
+            return true;
         }
         let is_root = path.is_empty() || path == b"/";
         let is_settled = is_not_ours(if is_root { b"/" } else { path }, self.uid)
             && (is_root || self.is_settled_directory(directory(path)));
-        self.directories.insert(path.to_vec(), is_settled);
+        if is_settled {
+            self.directories.insert(path.to_vec());
+        }
         is_settled
     }
 }

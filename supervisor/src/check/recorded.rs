@@ -1,8 +1,7 @@
 //! Calls out of the audit log.
 
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use base64::Engine;
@@ -12,6 +11,7 @@ use serde_json::Value;
 use super::CheckError;
 use super::call::Call;
 use crate::audit::escaped;
+use crate::regular;
 
 /// Largest record that is read, in bytes. The gate writes none so long.
 const RECORD_MAX_BYTES: u64 = 64 << 20;
@@ -40,16 +40,7 @@ pub(super) fn find(log: &Path, id: &str) -> Result<Value, CheckError> {
         error,
     };
     let mut found = None;
-    let mut options = OpenOptions::new();
-    let file = options
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(log)
-        .map_err(failed)?;
-    // A device has no end, and a FIFO may never have a line.
-    if !file.metadata().map_err(failed)?.is_file() {
-        return Err(failed(io::Error::other("not a regular file")));
-    }
+    let file = regular::open(log).map_err(failed)?;
     for line in BufReader::new(file).split(b'\n') {
         let Ok(record) = serde_json::from_slice::<Value>(&line.map_err(failed)?) else {
             continue;

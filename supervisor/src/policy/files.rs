@@ -6,13 +6,14 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use execward_policy::{Included, Includes};
 
 use super::PolicyError;
 use crate::audit::{PolicyNote, digest};
+use crate::regular;
 use crate::tracee::Procfs;
 
 /// Reads a policy file.
@@ -36,7 +37,7 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PolicyError>
 }
 
 fn read_file(path: &Path) -> io::Result<Vec<u8>> {
-    read_whole(&open(path)?)
+    read_whole(&regular::open(path)?)
 }
 
 /// Reads a file to just behind the length that no policy has: how much there is does not matter.
@@ -47,20 +48,6 @@ fn read_whole(file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Opens a regular file; a FIFO in its place would wait for a writer for ever.
-fn open(path: &Path) -> io::Result<File> {
-    let mut options = fs::OpenOptions::new();
-    let file = options
-        .read(true)
-        .custom_flags(libc::O_NONBLOCK)
-        .open(path)?;
-    if file.metadata()?.is_file() {
-        Ok(file)
-    } else {
-        Err(io::Error::other("not a regular file"))
-    }
-}
-
 /// The kernel's one name of a file, by whatever ways it was reached.
 fn name_of(file: &File) -> io::Result<String> {
     let name = Procfs::open()?.name_of(file.as_fd())?;
@@ -69,44 +56,38 @@ fn name_of(file: &File) -> io::Result<String> {
         .to_string())
 }
 
-/// The machine's own rules.
-#[derive(Debug)]
-pub(super) struct Floor;
-
-impl Floor {
-    /// Reads the floor, if there is one.
-    ///
-    /// # Errors
-    /// If it is not root's alone: whoever could write it could lift what it demands. The
-    /// directory above counts as the file does.
-    pub(super) fn read(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
-        let path = Path::new(path);
-        let failed = |error| PolicyError::Read {
-            path: path.to_owned(),
-            error,
-        };
-        let file = match open(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(failed(error)),
-            Ok(file) => file,
-        };
-        let directory = path.parent().unwrap_or(Path::new("/"));
-        for seen in [
-            file.metadata().map_err(failed)?,
-            fs::metadata(directory).map_err(failed)?,
-        ] {
-            const OTHERS_MAY_WRITE: u32 = 0o022;
-            if seen.uid() != 0 {
-                return Err(PolicyError::Floor("or its directory is not owned by root"));
-            }
-            if seen.mode() & OTHERS_MAY_WRITE != 0 {
-                return Err(PolicyError::Floor(
-                    "or its directory may be written by others",
-                ));
-            }
+/// Reads the floor, if there is one.
+///
+/// # Errors
+/// If it is not root's alone: whoever could write it could lift what it demands. The
+/// directory above counts as the file does.
+pub(super) fn read_floor(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
+    let path = Path::new(path);
+    let failed = |error| PolicyError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let file = match regular::open(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(failed(error)),
+        Ok(file) => file,
+    };
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    for seen in [
+        file.metadata().map_err(failed)?,
+        fs::metadata(directory).map_err(failed)?,
+    ] {
+        const OTHERS_MAY_WRITE: u32 = 0o022;
+        if seen.uid() != 0 {
+            return Err(PolicyError::Floor("or its directory is not owned by root"));
         }
-        read_whole(&file).map(Some).map_err(failed)
+        if seen.mode() & OTHERS_MAY_WRITE != 0 {
+            return Err(PolicyError::Floor(
+                "or its directory may be written by others",
+            ));
+        }
     }
+    read_whole(&file).map(Some).map_err(failed)
 }
 
 /// Reads what policies include, relative to themselves, and keeps account of it.
@@ -125,7 +106,7 @@ impl FileIncludes {
 impl Includes for FileIncludes {
     fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
         let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
-        let file = open(&directory.join(path)).map_err(|error| error.to_string())?;
+        let file = regular::open(&directory.join(path)).map_err(|error| error.to_string())?;
         let text = read_whole(&file).map_err(|error| error.to_string())?;
         let name = name_of(&file).map_err(|error| error.to_string())?;
         let note = PolicyNote {

@@ -12,7 +12,7 @@ use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
 use crate::places::{self, Places};
 use crate::tracee::Procfs;
-use files::{FileIncludes, Floor};
+use files::FileIncludes;
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -61,9 +61,15 @@ pub(crate) enum PolicyError {
     /// A file that is not to be overwritten.
     #[error("`{}` is there already; name another file, or remove it", .0.display())]
     Exists(PathBuf),
-    /// What a verb shows or makes.
+    /// What `init` makes.
+    #[error("cannot write `{}`: {error}", path.display())]
+    Create {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    /// What a verb shows.
     #[error("cannot write: {0}")]
-    Write(#[from] std::io::Error),
+    Show(#[from] std::io::Error),
     /// Where the user's own would be.
     #[error("{0}")]
     Places(#[from] crate::places::PlacesError),
@@ -77,7 +83,7 @@ impl PolicyError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Exists(_) => ExitStatus::Finding,
-            Self::Write(_) | Self::Places(_) => ExitStatus::Io,
+            Self::Create { .. } | Self::Show(_) | Self::Places(_) => ExitStatus::Io,
             Self::Read { .. }
             | Self::Floor(_)
             | Self::Faults(_)
@@ -100,7 +106,7 @@ impl LoadedPolicy {
     /// If a file cannot be read or has a fault: all faults at once.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
         let mut texts = texts(args, places)?;
-        texts.extend(Floor::read(FLOOR)?.map(|bytes| Text {
+        texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
             name: FLOOR.to_owned(),
             bytes,
             layer: Layer::Floor,

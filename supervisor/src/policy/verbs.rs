@@ -37,25 +37,23 @@ fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), PolicyError> {
         Some(path) => path.clone(),
         None => Places::find()?.policy(),
     };
-    if let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
-    }
-    let file = OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&path);
-    let mut file = file.map_err(|error| {
+    let failed = |error: io::Error| {
+        let path = path.clone();
         if error.kind() == io::ErrorKind::AlreadyExists {
-            PolicyError::Exists(path.clone())
+            PolicyError::Exists(path)
         } else {
-            PolicyError::Write(error)
+            PolicyError::Create { path, error }
         }
-    })?;
-    file.write_all(FIRST_POLICY.as_bytes())?;
+    };
+    if let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
+        let mut private = DirBuilder::new();
+        private.recursive(true).mode(0o700);
+        private.create(directory).map_err(failed)?;
+    }
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    let mut file = options.open(&path).map_err(failed)?;
+    file.write_all(FIRST_POLICY.as_bytes()).map_err(failed)?;
     writeln!(out, "wrote {}", path.display())?;
     Ok(())
 }
