@@ -22,7 +22,8 @@ use crate::tracee::{TaskDir, Tid};
 #[derive(Debug)]
 pub(crate) struct Loads {
     pub(crate) expectation: Expectation,
-    /// What the process will be to its descendants, and its parent; none for a missing target.
+    /// What the process will be to its descendants, and its parent; none for a missing target, or
+    /// if no rule asks for history.
     pub(crate) history: Option<(Arc<Ancestor>, Tid)>,
     pub(crate) image: Option<Image>,
 }

@@ -33,7 +33,7 @@ pub(crate) struct InFlight {
     pub(crate) attempt: ExecAttempt,
     pub(crate) args: ExecArgs,
     pub(crate) expectation: Expectation,
-    /// What the process will be to its descendants, and its parent; none for a missing target.
+    /// What the process will be to its descendants, and its parent, if that is asked for.
     pub(crate) history: Option<(Arc<Ancestor>, Tid)>,
     /// Held so that no other file gets its inode numbers; none for a missing target.
     pub(crate) image: Option<Image>,

@@ -158,7 +158,7 @@ impl Judgement {
     }
 
     /// What the process will be to its descendants.
-    pub(crate) fn ancestor(&self, request: &ExecRequest) -> Arc<Ancestor> {
+    fn ancestor(&self, request: &ExecRequest) -> Arc<Ancestor> {
         let interpreters = request.interpreters.iter().map(|level| level.file.clone());
         Arc::new(Ancestor {
             files: [request.program.clone()]
@@ -241,6 +241,18 @@ impl Gate {
     /// The policy's answer alone: for what was loaded, and nobody typed.
     pub(crate) fn judge_loaded(&self, request: &ExecRequest) -> Judgement {
         Judgement::of(self.rules.decide(request, Timestamp::now()))
+    }
+
+    /// What a process that becomes the image of `request` will be to its descendants, and its
+    /// parent, if any rule asks for history.
+    pub(crate) fn history(
+        &self,
+        judgement: &Judgement,
+        request: &ExecRequest,
+        task: &Status,
+    ) -> Option<(Arc<Ancestor>, Tid)> {
+        let is_wanted = self.rules.wants_lineage();
+        is_wanted.then(|| (judgement.ancestor(request), task.ppid))
     }
 
     /// The history of a task, if any rule asks for it.

@@ -283,7 +283,7 @@ impl Gate {
             Decision::Allow => {
                 let loads = Loads {
                     expectation: expectation(&subject, &image),
-                    history: Some((judgement.ancestor(&request), subject.view.status().ppid)),
+                    history: self.history(&judgement, &request, subject.view.status()),
                     image: Some(image),
                 };
                 self.admit(notification, subject, loads, &judgement);

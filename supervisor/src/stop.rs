@@ -12,6 +12,7 @@ use crate::pipeline::is_script;
 use crate::ptrace::{ExecStop, Stopped};
 use crate::question::{describe, program};
 use crate::tracee::{TaskDir, Tid};
+use crate::watch::Activity;
 
 /// Why an image that differs from the expected one could not be judged.
 #[derive(Debug, thiserror::Error)]
@@ -111,9 +112,11 @@ impl Gate {
         let Some(image) = exec.image.as_ref().filter(|image| image.is_digested()) else {
             return true;
         };
-        let proc = &self.kernel.proc;
-        task.status()
-            .is_ok_and(|status| image.has_its_digests(proc, &status.credentials, &self.kernel.own))
+        let (proc, own) = (&self.kernel.proc, &self.kernel.own);
+        self.watch.during(Activity::Reading(task.tid()), || {
+            let status = task.status();
+            status.is_ok_and(|status| image.has_its_digests(proc, &status.credentials, own))
+        })
     }
 
     /// Whether the script's name still leads to the file that was judged, unchanged. This catches
@@ -226,7 +229,7 @@ impl Gate {
         }
         self.add_loader(&mut request, &view, loaded);
         let judgement = self.judge_loaded(&request);
-        exec.history = Some((judgement.ancestor(&request), view.status().ppid));
+        exec.history = self.history(&judgement, &request, view.status());
         Ok(judgement)
     }
 

@@ -215,6 +215,42 @@ fn what_cannot_be_a_call_or_a_log_is_refused_at_once() {
 }
 
 #[test]
+fn check_takes_the_digests_that_rules_ask_for() {
+    let ground = Ground::new("");
+    let tool = ground.copy("/usr/bin/touch", "tool");
+    let line = Command::new("sha256sum")
+        .arg(&tool)
+        .output()
+        .unwrap()
+        .stdout;
+    let digest = text(&line).split(' ').next().unwrap().to_owned();
+    for (action, sha256, status) in [
+        ("allow", digest.as_str(), 0),
+        ("allow", &"0".repeat(64), 4),
+        ("deny", &digest, 4),
+        ("deny", &"0".repeat(64), 0),
+    ] {
+        let security = if action == "deny" {
+            "full"
+        } else {
+            "allowlist"
+        };
+        let policy = format!(
+            "version = 1\nmode = {{ security = \"{security}\", ask = \"off\" }}\n\
+             [[{action}]]\nid = \"r\"\nprogram = \"{tool}\"\nsha256 = \"{sha256}\"\n"
+        );
+        std::fs::write(ground.path("policy.toml"), policy).unwrap();
+        let output = check(&ground, &["--", &tool, "x"]);
+        assert_eq!(
+            output.status.code(),
+            Some(status),
+            "{action} {sha256}: {}",
+            text(&output.stdout)
+        );
+    }
+}
+
+#[test]
 fn under_ci_what_is_typed_is_judged_like_anything_else() {
     let ground = Ground::new(
         "version = 1\ninclude = [\"preset:ci\"]\n[[allow]]\nid = \"t\"\ncommand = \"touch a\"\n",

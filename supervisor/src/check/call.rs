@@ -4,7 +4,8 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile};
+use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset};
+use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
 use super::CheckError;
@@ -102,7 +103,12 @@ impl Caller {
 
     /// The question that the policy is asked. A file that is not there is taken as if it were,
     /// unless `as_missing`.
-    pub(super) fn find(&mut self, call: &Call, as_missing: bool) -> Result<Found, CheckError> {
+    pub(super) fn find(
+        &mut self,
+        call: &Call,
+        rules: &Ruleset,
+        as_missing: bool,
+    ) -> Result<Found, CheckError> {
         let target = Target {
             dirfd: libc::AT_FDCWD,
             path: &call.path,
@@ -112,11 +118,21 @@ impl Caller {
             Some(cwd) => cwd.clone(),
             None => self.view.task().link_text("cwd").unwrap_or_default(),
         };
-        let (settled, lineage) = (&mut self.settled, Lineage::default());
-        match self.kernel.find(&self.view, target, Patience::Waiting) {
-            Ok(image) => Ok(Found::Request(describe(
-                settled, &image, &call.argv, &cwd, lineage,
-            ))),
+        let own = &self.kernel.own.clone();
+        let found = self.kernel.find(&self.view, target, Patience::Waiting);
+        match found {
+            Ok(mut image) => {
+                let mut ask = |image: &_| {
+                    let lineage = Lineage::default();
+                    describe(&mut self.settled, image, &call.argv, &cwd, lineage)
+                };
+                let request = ask(&image);
+                if !rules.wants_digests(&request, Timestamp::now()) {
+                    return Ok(Found::Request(request));
+                }
+                image.take_digests(&self.kernel.proc, own, own);
+                Ok(Found::Request(ask(&image)))
+            }
             Err(LookupError::Kernel(errno)) if as_missing => Ok(Found::Missing(errno.to_string())),
             Err(LookupError::Kernel(_)) => {
                 let path = if call.path.starts_with(b"/") {
@@ -137,10 +153,11 @@ impl Caller {
         &mut self,
         request: &mut ExecRequest,
         programs: &[OsString],
+        rules: &Ruleset,
     ) -> Result<(), CheckError> {
         for program in programs {
             let call = Call::typed(std::slice::from_ref(program))?;
-            let Found::Request(ancestor) = self.find(&call, false)? else {
+            let Found::Request(ancestor) = self.find(&call, rules, false)? else {
                 continue;
             };
             let interpreters = ancestor.interpreters.into_iter().map(|level| level.file);

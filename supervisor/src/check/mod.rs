@@ -78,14 +78,14 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
         None => Call::typed(&args.cmd)?,
     };
     let mut caller = Caller::new()?;
-    let found = caller.find(&call, args.missing)?;
+    let found = caller.find(&call, &policy.rules, args.missing)?;
     let request = match found {
         Found::Missing(errno) => {
             shown::missing(&errno, args.json, out)?;
             return Ok(ExitStatus::Success);
         }
         Found::Request(mut request) => {
-            caller.add_ancestors(&mut request, &args.via)?;
+            caller.add_ancestors(&mut request, &args.via, &policy.rules)?;
             request
         }
     };
@@ -117,7 +117,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         writeln!(out, "{}", recorded::verdict_in_words(&record))?;
     }
     let mut caller = Caller::new()?;
-    let Found::Request(request) = caller.find(&call, false)? else {
+    let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };
     say(&policy, &request, args.json, out)?;

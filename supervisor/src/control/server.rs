@@ -1,6 +1,7 @@
 //! The control channel's thread: it knows the open questions and who is connected, and decides
 //! nothing. A slow client costs its own connection and nobody's time.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
@@ -51,6 +52,8 @@ struct Server {
     questions: BTreeMap<ExecId, Line>,
     events: Sender<Event>,
     next: u64,
+    /// Refused senders that the gate was too busy to hear of; the next that it hears of says so.
+    unreported: Cell<u64>,
 }
 
 /// Serves clients until the gate closes its end.
@@ -66,6 +69,7 @@ pub(super) async fn serve(listener: StdListener, desk: Desk) -> io::Result<()> {
         questions: BTreeMap::new(),
         events,
         next: 0,
+        unreported: Cell::new(0),
     };
     loop {
         tokio::select! {
@@ -178,12 +182,21 @@ impl Server {
         };
         let why = stranger.to_string();
         tracing::warn!(?sender, why, "a control message was refused");
-        let report = Report::Refused {
-            sender,
-            why: why.clone(),
+        let before = self.unreported.take();
+        let recorded = match before {
+            0 => why.clone(),
+            before => format!("{why}; {before} refused before it are not recorded singly"),
         };
-        if let Err(error) = self.desk.report(report) {
+        let why_unheard = self
+            .desk
+            .report(Report::Refused {
+                sender,
+                why: recorded,
+            })
+            .err();
+        if let Some(error) = why_unheard {
             tracing::warn!(%error, "a refused sender is not recorded");
+            self.unreported.set(before + 1);
         }
         Err(io::Error::other(why))
     }
