@@ -10,6 +10,7 @@ use nix::errno::Errno;
 
 use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
+use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::pipeline::Subject;
 use crate::tracee::{Status, Tid};
@@ -97,6 +98,15 @@ impl Judgement {
     /// Whether the policy lets the question go if nobody answers.
     pub(crate) fn falls_open(&self) -> bool {
         self.unanswered == Decision::Allow
+    }
+
+    /// What clients and the waiting task are told of that.
+    pub(crate) fn what_if_unanswered(&self) -> Unanswered {
+        if self.falls_open() {
+            Unanswered::Allow
+        } else {
+            Unanswered::Deny
+        }
     }
 
     /// A question that ends in a refusal, on `ground`.

@@ -217,7 +217,7 @@ impl Gate {
                 argv: &subject.args.argv,
                 id: asked.exec_id.to_string(),
                 timeout: self.rules.ask_timeout(),
-                falls_open: judgement.falls_open(),
+                end: judgement.what_if_unanswered().in_words(),
             };
             self.say(&waiting.line(), subject.view.task(), subject.caller.pid);
         }
@@ -246,8 +246,14 @@ impl Gate {
         let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);
         let rule = judgement.rule.clone();
         let reason = judgement.reason.clone();
-        let request = Request::new(&asked.program, rule, reason, [asked_at, expires_at])
-            .map_err(|error| error.to_string())?;
+        let request = Request::new(
+            &asked.program,
+            rule,
+            reason,
+            [asked_at, expires_at],
+            judgement.what_if_unanswered(),
+        )
+        .map_err(|error| error.to_string())?;
         self.ledger
             .held(
                 asked.exec_id,

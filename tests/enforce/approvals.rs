@@ -201,3 +201,36 @@ fn without_a_session_there_is_nothing_to_answer() {
         assert_eq!(status.code(), Some(6), "{stderr}");
     }
 }
+
+/// A session whose questions wait a second, and whose policy says `mode` besides.
+fn impatient(mode: &str, script: &str) -> execward_tests::Ran {
+    let policy = format!(
+        "version = 1\nmode = {{ security = \"full\", ask_timeout = \"1s\", {mode} }}\n\
+         [[ask]]\nid = \"q\"\ncommand = \"touch asked\"\n"
+    );
+    let ground = Ground::new(&policy).option("--prompt=socket");
+    let ran = ground.sh(script);
+    assert!(!ground.has("asked"), "an ask rule means a person");
+    ran
+}
+
+#[test]
+fn a_question_that_nobody_answers_in_time_is_refused() {
+    let ran = impatient("ask = \"on-miss\"", "/usr/bin/touch asked; echo $?");
+    assert_eq!(ran.stdout, "126\n");
+    assert_eq!(ground(&ran.records, "asked"), ("deny", "timeout"));
+    assert!(ran.stderr.contains("nobody answered"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_question_that_nobody_answers_in_time_falls_back_as_the_policy_says() {
+    let mode = "ask = \"always\", ask_fallback = \"full\"";
+    let ran = impatient(mode, "/usr/bin/touch free; /usr/bin/touch asked; echo $?");
+    assert_eq!(ran.stdout, "126\n", "{}", ran.stderr);
+    assert_eq!(ground(&ran.records, "free"), ("allow", "timeout"));
+    assert_eq!(ground(&ran.records, "asked"), ("deny", "timeout"));
+    assert_eq!(
+        ran.outcome(&["/usr/bin/touch", "free"])["result"],
+        "verified"
+    );
+}

@@ -12,9 +12,9 @@ pub(crate) struct Waiting<'a> {
     pub(crate) path: &'a [u8],
     pub(crate) argv: &'a [Vec<u8>],
     pub(crate) id: String,
-    /// How long, and what becomes of it then.
+    /// How long, and in words what becomes of it then.
     pub(crate) timeout: Duration,
-    pub(crate) falls_open: bool,
+    pub(crate) end: &'static str,
 }
 
 impl Waiting<'_> {
@@ -22,10 +22,9 @@ impl Waiting<'_> {
     pub(crate) fn line(&self) -> Vec<u8> {
         let command = command_in_words(self.path, self.argv);
         let timeout = in_words(self.timeout);
-        let end = if self.falls_open { "let go" } else { "denied" };
         let tail = format!(
-            ": run 'execward allow {}' in another terminal ({end} in {timeout})\n",
-            self.id
+            ": run 'execward allow {}' in another terminal ({} in {timeout})\n",
+            self.id, self.end
         );
         bounded_line(
             &format!("execward: waiting for approval of {command}"),
@@ -46,7 +45,7 @@ mod tests {
             argv: &argv,
             id: "3f9c".into(),
             timeout: Duration::from_secs(300),
-            falls_open: false,
+            end: "denied",
         };
         let expected = "execward: waiting for approval of /usr/bin/curl \"-s\\x1b\": run 'execward \
                         allow 3f9c' in another terminal (denied in 5m)\n";

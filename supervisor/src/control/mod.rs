@@ -14,4 +14,4 @@ pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::Where;
 pub(crate) use sender::Bouncer;
 pub(crate) use verbs::{VerbError, allowing, answer, pending};
-pub(crate) use wire::{Decision, Request, Required, Response, Settled, Span};
+pub(crate) use wire::{Decision, Request, Required, Response, Settled, Span, Unanswered};

@@ -167,11 +167,12 @@ fn one_line(required: &Required, now: Timestamp) -> String {
     let left = request.expires_at.duration_since(now);
     let left = Duration::try_from(left).unwrap_or_default();
     format!(
-        "{} {}  (process {} in {}; {ground}; denied in {})",
+        "{} {}  (process {} in {}; {ground}; {} in {})",
         required.request_id,
         command(required),
         pid.unwrap_or_default(),
         quoted(cwd.unwrap_or_default()),
+        request.unanswered.in_words(),
         in_words(left)
     )
 }
@@ -194,6 +195,7 @@ fn command(required: &Required) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::wire::Unanswered;
     use super::*;
 
     fn required(id: &str) -> Required {
@@ -216,6 +218,9 @@ mod tests {
         );
         let late = "2026-11-29T00:00:02Z".parse().unwrap();
         assert!(one_line(&required("3f9c"), late).ends_with("denied in 0s)"));
+        let mut open = required("3f9c");
+        open.request.unanswered = Unanswered::Allow;
+        assert!(one_line(&open, late).ends_with("let go in 0s)"));
     }
 
     #[test]

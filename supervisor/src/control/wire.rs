@@ -81,8 +81,32 @@ pub(crate) struct Request {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
     pub(crate) asked_at: Timestamp,
-    /// When it will be denied.
+    /// When nobody can answer any more.
     pub(crate) expires_at: Timestamp,
+    /// What becomes of the exec then.
+    #[serde(default)]
+    pub(crate) unanswered: Unanswered,
+}
+
+/// What becomes of an exec that nobody answers for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Unanswered {
+    /// The policy's `ask_fallback` lets it go.
+    Allow,
+    /// It is refused.
+    #[default]
+    Deny,
+}
+
+impl Unanswered {
+    /// What the exec will be, in a sentence for people.
+    pub(crate) fn in_words(self) -> &'static str {
+        match self {
+            Self::Allow => "let go",
+            Self::Deny => "denied",
+        }
+    }
 }
 
 /// How a question ended.
@@ -175,6 +199,7 @@ impl Request {
         rule: Option<RuleNote>,
         reason: Option<String>,
         [asked_at, expires_at]: [Timestamp; 2],
+        unanswered: Unanswered,
     ) -> serde_json::Result<Self> {
         Ok(Self {
             proc: serde_json::to_value(program)?,
@@ -183,6 +208,7 @@ impl Request {
             reason,
             asked_at,
             expires_at,
+            unanswered,
         })
     }
 }
@@ -275,10 +301,11 @@ mod tests {
                 reason: None,
                 asked_at: Timestamp::UNIX_EPOCH,
                 expires_at: Timestamp::UNIX_EPOCH,
+                unanswered: Unanswered::Deny,
             },
         }));
         let line = line(&required).unwrap();
-        let expected = br#"{"type":"approval_required","sessionId":"s","requestId":"3f9c","digest":"d","request":{"proc":{"argv":["\u202e"]},"askedAt":"1970-01-01T00:00:00Z","expiresAt":"1970-01-01T00:00:00Z"}}"#;
+        let expected = br#"{"type":"approval_required","sessionId":"s","requestId":"3f9c","digest":"d","request":{"proc":{"argv":["\u202e"]},"askedAt":"1970-01-01T00:00:00Z","expiresAt":"1970-01-01T00:00:00Z","unanswered":"deny"}}"#;
         assert_eq!(line.trim_ascii_end(), expected);
         assert!(serde_json::from_slice::<FromGate>(&line).is_ok());
     }
