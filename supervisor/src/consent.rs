@@ -9,7 +9,7 @@ use execward_policy::Decision;
 
 use crate::approval::{Approvers, FactsDigest, GrantKey, NotAnswered, Said, TooMany};
 use crate::audit::{Approver, Reason};
-use crate::control::{self, ClientId, Notice, Report, Response, Span};
+use crate::control::{self, ClientId, Control, Notice, Report, Response, Span};
 use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -68,6 +68,17 @@ impl Gate {
                 Report::Refused { sender, why } => {
                     self.ledger.refused_sender(sender, why, &self.watch);
                 }
+            }
+        }
+    }
+
+    /// The session is over: nobody can answer any more, and what was tried is recorded.
+    pub(crate) fn close_control(&mut self) {
+        let reports = self.parking.control.take().map(Control::close);
+        for report in reports.unwrap_or_default() {
+            // An answer now answers nothing, and its client sees the end.
+            if let Report::Refused { sender, why } = report {
+                self.ledger.refused_sender(sender, why, &self.watch);
             }
         }
     }

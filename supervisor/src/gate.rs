@@ -113,6 +113,7 @@ impl Gate {
     pub(crate) fn run(&mut self) -> Result<(), Errno> {
         let result = self.turn_until_over();
         self.withdraw_all();
+        self.close_control();
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
         result

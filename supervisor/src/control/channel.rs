@@ -145,6 +145,25 @@ impl Control {
         }
     }
 
+    /// Closes it to everyone; what has come in until then. Clients hear the last words, for as long
+    /// as the thread allows itself.
+    pub(crate) fn close(mut self) -> Vec<Report> {
+        // Before the end, so that the thread has room for what it still has to say.
+        let mut reports = self.take_reports();
+        self.end();
+        reports.extend(self.take_reports());
+        reports
+    }
+
+    fn end(&mut self) {
+        self.notices = None;
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the control channel's thread panicked");
+        }
+    }
+
     /// What has come in since the last look.
     pub(crate) fn take_reports(&self) -> Vec<Report> {
         // Before the look: what comes after it rings again.
@@ -165,14 +184,8 @@ impl AsFd for Control {
 }
 
 impl Drop for Control {
-    /// Lets clients hear the last words, for as long as the thread allows itself.
     fn drop(&mut self) {
-        self.notices = None;
-        if let Some(thread) = self.thread.take()
-            && thread.join().is_err()
-        {
-            tracing::error!("the control channel's thread panicked");
-        }
+        self.end();
     }
 }
 
@@ -226,5 +239,43 @@ impl Settled {
             is_allowed,
             reason,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+    use std::os::unix::net::UnixStream;
+
+    use super::*;
+    use crate::tracee::Procfs;
+
+    /// Channels are this process's, so whatever it sends comes from inside.
+    #[test]
+    fn every_refused_sender_is_told_of_however_far_behind_the_gate_is() {
+        const REFUSED: usize = REPORTS_MAX + 36;
+        let base = tempfile::tempdir().unwrap();
+        let session = SessionNote {
+            id: "1".into(),
+            name: "s".into(),
+        };
+        let bouncer = Bouncer::of_this_process(Procfs::open().unwrap()).unwrap();
+        let control = Control::start(base.path(), session, bouncer).unwrap();
+        for _ in 0..REFUSED {
+            let mut stream = UnixStream::connect(control.path()).unwrap();
+            let mut said = Vec::new();
+            stream.read_to_end(&mut said).unwrap();
+            assert_eq!(said, b"");
+        }
+        let whys = control.close().into_iter().map(|report| match report {
+            Report::Refused { why, .. } => why,
+            Report::Answer { .. } => panic!("nobody answered"),
+        });
+        let whys: Vec<_> = whys.collect();
+        let (last, singly) = whys.split_last().unwrap();
+        assert_eq!(singly.len(), REPORTS_MAX);
+        let before = REFUSED - REPORTS_MAX - 1;
+        let end = format!("; {before} refused before it are not recorded singly");
+        assert!(last.ends_with(&end), "{last}");
     }
 }

@@ -5,6 +5,7 @@ mod client;
 mod connection;
 mod peer;
 mod place;
+mod refusals;
 mod sender;
 mod server;
 mod verbs;

@@ -1,7 +1,6 @@
 //! The control channel's thread: it knows the open questions and who is connected, and decides
 //! nothing. A slow client costs its own connection and nobody's time.
 
-use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
@@ -17,6 +16,7 @@ use tokio::task::JoinHandle;
 use super::channel::{ClientId, Desk, Notice, Report};
 use super::connection::{self, Line, Lines};
 use super::peer::Peer;
+use super::refusals::Refusals;
 use super::wire::{FromClient, FromGate, PROTOCOL, Required, line};
 use crate::audit::{Approver, ExecId};
 
@@ -52,8 +52,7 @@ struct Server {
     questions: BTreeMap<ExecId, Line>,
     events: Sender<Event>,
     next: u64,
-    /// Refused senders that the gate was too busy to hear of; the next that it hears of says so.
-    unreported: Cell<u64>,
+    refusals: Refusals,
 }
 
 /// Serves clients until the gate closes its end.
@@ -69,7 +68,7 @@ pub(super) async fn serve(listener: StdListener, desk: Desk) -> io::Result<()> {
         questions: BTreeMap::new(),
         events,
         next: 0,
-        unreported: Cell::new(0),
+        refusals: Refusals::default(),
     };
     loop {
         tokio::select! {
@@ -147,7 +146,8 @@ impl Server {
             return Err(io::Error::other("too many clients"));
         }
         let peer = Peer::of(&stream)?;
-        self.may_answer(peer.process(), &peer)?;
+        let judged = self.refusals.judge(&self.desk, peer.process(), &peer);
+        judged.map_err(io::Error::other)?;
         let id = ClientId(self.next);
         self.next += 1;
         let (read, write) = stream.into_split();
@@ -173,39 +173,11 @@ impl Server {
         Ok(id)
     }
 
-    /// Whether `sender` may use this channel, which `peer` opened; if not, the gate records it.
-    fn may_answer(&self, sender: Approver, peer: &Peer) -> io::Result<()> {
-        // The peer last: if it lives then, what was read of its number is of it.
-        let judged = self.desk.bouncer.judge(sender);
-        let Err(stranger) = judged.and_then(|()| peer.vouches_for(sender)) else {
-            return Ok(());
-        };
-        let why = stranger.to_string();
-        tracing::warn!(?sender, why, "a control message was refused");
-        let before = self.unreported.take();
-        let recorded = match before {
-            0 => why.clone(),
-            before => format!("{why}; {before} refused before it are not recorded singly"),
-        };
-        let why_unheard = self
-            .desk
-            .report(Report::Refused {
-                sender,
-                why: recorded,
-            })
-            .err();
-        if let Some(error) = why_unheard {
-            tracing::warn!(%error, "a refused sender is not recorded");
-            self.unreported.set(before + 1);
-        }
-        Err(io::Error::other(why))
-    }
-
     fn hear(&mut self, client: ClientId, text: &[u8], sender: Approver) {
         let Some(known) = self.clients.get(&client) else {
             return;
         };
-        if let Err(stranger) = self.may_answer(sender, &known.peer) {
+        if let Err(stranger) = self.refusals.judge(&self.desk, sender, &known.peer) {
             self.refuse(client, format!("you may not use this channel: {stranger}"));
             return self.close(client);
         }
@@ -293,7 +265,8 @@ impl Server {
     }
 
     /// The session ends: what is queued is sent, as far as it is read.
-    async fn part(self) {
+    async fn part(mut self) {
+        self.refusals.report(&self.desk);
         let mut writers = Vec::new();
         for client in self.clients.into_values() {
             client.reader.abort();
