@@ -165,7 +165,7 @@ impl Gate {
         match said {
             Some(said) => judgement.of_person(said, Reason::Grant, None),
             None if self.parking.approvers() == Approvers::Nobody => {
-                judgement.unanswered(Reason::NoApprover)
+                judgement.left_unanswered(Reason::NoApprover)
             }
             None => judgement,
         }
@@ -181,7 +181,7 @@ impl Gate {
             return judgement.refused(Reason::ChangedSincePrompt);
         }
         if asked.is_expired && judgement.decision == Decision::Ask {
-            return judgement.unanswered(Reason::Timeout);
+            return judgement.left_unanswered(Reason::Timeout);
         }
         let said = asked.answer.as_ref().map(|answer| answer.said);
         if judgement.decision == Decision::Deny || said != Some(Said::Allow) {

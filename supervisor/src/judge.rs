@@ -28,7 +28,7 @@ pub(crate) struct Judgement {
     /// The allow whose `children` may run below.
     allowed_by: Option<RuleKey>,
     /// What becomes of a question that nobody answers.
-    unanswered: Decision,
+    pub(crate) unanswered: Unanswered,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -62,7 +62,10 @@ impl Judgement {
                 Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
                 Basis::Children(_) | Basis::Default { .. } => None,
             },
-            unanswered: verdict.unanswered(),
+            unanswered: match verdict.unanswered() {
+                Decision::Allow => Unanswered::Allow,
+                Decision::Ask | Decision::Deny => Unanswered::Deny,
+            },
         }
     }
 
@@ -77,13 +80,13 @@ impl Judgement {
             instead: None,
             detail: Some(detail),
             allowed_by: None,
-            unanswered: Decision::Deny,
+            unanswered: Unanswered::Deny,
         }
     }
 
     /// A question that nobody answers, on `ground`: refused, unless `ask_fallback` lets it go.
-    pub(crate) fn unanswered(self, ground: Reason) -> Self {
-        if self.unanswered == Decision::Allow {
+    pub(crate) fn left_unanswered(self, ground: Reason) -> Self {
+        if self.unanswered == Unanswered::Allow {
             let (decision, verdict) = (Decision::Allow, Decision::Allow.as_str());
             return Self {
                 decision,
@@ -93,20 +96,6 @@ impl Judgement {
             };
         }
         self.refused(ground)
-    }
-
-    /// Whether the policy lets the question go if nobody answers.
-    pub(crate) fn falls_open(&self) -> bool {
-        self.unanswered == Decision::Allow
-    }
-
-    /// What clients and the waiting task are told of that.
-    pub(crate) fn what_if_unanswered(&self) -> Unanswered {
-        if self.falls_open() {
-            Unanswered::Allow
-        } else {
-            Unanswered::Deny
-        }
     }
 
     /// A question that ends in a refusal, on `ground`.
@@ -154,7 +143,7 @@ impl Judgement {
             instead: None,
             detail: None,
             allowed_by: None,
-            unanswered: Decision::Deny,
+            unanswered: Unanswered::Deny,
         }
     }
 

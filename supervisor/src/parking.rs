@@ -14,7 +14,9 @@ use rustix::fs::{Mode, OFlags};
 use crate::approval::{Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::consent::Answer;
-use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, Settled};
+use crate::control::{
+    Bouncer, Control, ControlError, Notice, Request, Required, Settled, Unanswered,
+};
 use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -217,7 +219,7 @@ impl Gate {
                 argv: &subject.args.argv,
                 id: asked.exec_id.to_string(),
                 timeout: self.rules.ask_timeout(),
-                end: judgement.what_if_unanswered().in_words(),
+                end: judgement.unanswered.in_words(),
             };
             self.say(&waiting.line(), subject.view.task(), subject.caller.pid);
         }
@@ -251,7 +253,7 @@ impl Gate {
             rule,
             reason,
             [asked_at, expires_at],
-            judgement.what_if_unanswered(),
+            judgement.unanswered,
         )
         .map_err(|error| error.to_string())?;
         self.ledger
@@ -296,7 +298,7 @@ impl Gate {
 
     /// Nobody answered in time. Where the policy lets such a call go, it is read again first.
     fn expire(&mut self, mut parked: Parked) {
-        if parked.judgement.falls_open() && parked.notification.is_pending() {
+        if parked.judgement.unanswered == Unanswered::Allow && parked.notification.is_pending() {
             parked.asked.is_expired = true;
             return self.examine(parked.notification, Some(parked.asked));
         }

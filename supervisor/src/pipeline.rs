@@ -200,11 +200,7 @@ impl Gate {
 
     /// Which file that is, by what the kernel has cached.
     fn look_up(&mut self, subject: &Subject) -> Result<Image, LookupError> {
-        let target = Target {
-            dirfd: subject.attempt.dirfd,
-            path: &subject.args.path,
-            flags: subject.attempt.flags,
-        };
+        let target = Target::of(&subject.attempt, &subject.args.path);
         self.kernel.find(&subject.view, target, Patience::Cached)
     }
 

@@ -274,11 +274,7 @@ impl Bench {
             elves: &mut self.elves,
             patience: Patience::Waiting,
         };
-        let target = Target {
-            dirfd: job.attempt.dirfd,
-            path: &job.path,
-            flags: job.attempt.flags,
-        };
+        let target = Target::of(&job.attempt, &job.path);
         let mut image = Image::find(&mut lookup, target, &self.own)?;
         if job.takes_digests {
             image.take_digests(&self.proc, &view.status().credentials, &self.own);

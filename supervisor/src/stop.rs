@@ -128,17 +128,13 @@ impl Gate {
         if !image.scripts().all(|script| script.is_unchanged()) {
             return false;
         }
-        if exec.attempt.dirfd != libc::AT_FDCWD && !exec.args.path.starts_with(b"/") {
+        if Target::of(&exec.attempt, &exec.args.path).is_by_descriptor() {
             return true;
         }
         let Ok(view) = self.view_of(tgid) else {
             return false;
         };
-        let target = Target {
-            dirfd: libc::AT_FDCWD,
-            path: &exec.args.path,
-            flags: Default::default(),
-        };
+        let target = Target::of_path(&exec.args.path);
         match self.kernel.find(&view, target, Patience::Cached) {
             Ok(again) => {
                 again.target().map(|file| file.facts().id)
@@ -199,16 +195,10 @@ impl Gate {
             .kernel
             .find_loaded(&view)
             .map_err(|error| look(error.to_string()))?;
-        let by_descriptor =
-            exec.attempt.dirfd != libc::AT_FDCWD && !exec.args.path.starts_with(b"/");
-        let named = if by_descriptor {
+        let named = if Target::of(&exec.attempt, &exec.args.path).is_by_descriptor() {
             None
         } else {
-            let target = Target {
-                dirfd: libc::AT_FDCWD,
-                path: loaded.execfn(),
-                flags: Default::default(),
-            };
+            let target = Target::of_path(loaded.execfn());
             let named = self.kernel.find(&view, target, Patience::Cached);
             Some(named.map_err(|error| look(error.to_string()))?)
         };
@@ -242,11 +232,7 @@ impl Gate {
         }
         let mut is_proven = false;
         if let Loader::Other(mapped, path) = loaded.loader() {
-            let target = Target {
-                dirfd: libc::AT_FDCWD,
-                path,
-                flags: Default::default(),
-            };
+            let target = Target::of_path(path);
             let found = self.kernel.find(view, target, Patience::Cached).ok();
             if let Some(file) = found.as_ref().and_then(|image| image.target()) {
                 is_proven = !view.is_foreign() && file.facts().id.inode == mapped.inode;

@@ -109,11 +109,7 @@ impl Caller {
         rules: &Ruleset,
         as_missing: bool,
     ) -> Result<Found, CheckError> {
-        let target = Target {
-            dirfd: libc::AT_FDCWD,
-            path: &call.path,
-            flags: Default::default(),
-        };
+        let target = Target::of_path(&call.path);
         let cwd = match &call.cwd {
             Some(cwd) => cwd.clone(),
             None => self.view.task().link_text("cwd").unwrap_or_default(),

@@ -2,7 +2,7 @@
 
 use nix::errno::Errno;
 
-use super::ExecAttempt;
+use super::{ExecAttempt, Target};
 use crate::tracee::{Memory, MemoryError, Tid};
 
 /// Longest path of execve(2), its NUL included: `PATH_MAX`.
@@ -92,8 +92,7 @@ impl ExecArgs {
     ///
     /// fs/exec.c: the path as passed, unless it is relative to a descriptor.
     pub(crate) fn execfn(&self, attempt: &ExecAttempt) -> Vec<u8> {
-        let by_descriptor = attempt.dirfd != libc::AT_FDCWD && !self.path.starts_with(b"/");
-        if !by_descriptor {
+        if !Target::of(attempt, &self.path).is_by_descriptor() {
             return self.path.clone();
         }
         let mut name = format!("/dev/fd/{}", attempt.dirfd).into_bytes();

@@ -4,7 +4,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use rustix::io::Errno;
 
-use super::attempt::ExecFlags;
+use super::attempt::{ExecAttempt, ExecFlags};
 use super::file::{FileFacts, FileId, HeldFile, Kind, examine};
 use super::lookup::{Located, Lookup, LookupError, join};
 use crate::tracee::{Credentials, as_task};
@@ -44,6 +44,31 @@ pub(crate) struct Target<'a> {
     pub(crate) dirfd: i32,
     pub(crate) path: &'a [u8],
     pub(crate) flags: ExecFlags,
+}
+
+impl<'a> Target<'a> {
+    /// What an exec of `path` names.
+    pub(crate) fn of(attempt: &ExecAttempt, path: &'a [u8]) -> Self {
+        Self {
+            dirfd: attempt.dirfd,
+            path,
+            flags: attempt.flags,
+        }
+    }
+
+    /// What execve(2) takes `path` for.
+    pub(crate) fn of_path(path: &'a [u8]) -> Self {
+        Self {
+            dirfd: libc::AT_FDCWD,
+            path,
+            flags: ExecFlags::default(),
+        }
+    }
+
+    /// Whether it is a descriptor, or relative to one.
+    pub(crate) fn is_by_descriptor(self) -> bool {
+        self.dirfd != libc::AT_FDCWD && !self.path.starts_with(b"/")
+    }
 }
 
 impl Image {
