@@ -56,6 +56,8 @@ pub(crate) enum PolicyCommand {
     Init(InitArgs),
     /// Show what is in force: files, mode, rules
     Show(ShowArgs),
+    /// Replace the policy of a live session
+    Load(LoadArgs),
     /// Print the JSON Schema of policy files, for editors
     Schema,
 }
@@ -73,6 +75,18 @@ pub(crate) struct ShowArgs {
     /// Print the text of a preset instead
     #[arg(long, value_name = "NAME")]
     pub(crate) text: Option<String>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LoadArgs {
+    /// Policy files, joined; the session's other files are in force no longer
+    #[arg(required_unless_present = "preset", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// A policy that execward brings, below the files; repeat to join several
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Vec<String>,
+    #[command(flatten)]
+    pub(crate) place: WhereArgs,
 }
 
 /// Which policy.
@@ -112,8 +126,7 @@ pub(crate) struct CheckArgs {
     #[arg(
         required_unless_present = "request",
         value_name = "PROGRAM",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
+        trailing_var_arg = true
     )]
     pub(crate) cmd: Vec<OsString>,
 }
@@ -153,6 +166,9 @@ pub(crate) struct RunArgs {
     /// Audit log [default: in the state directory of the session]
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Where the control socket is to be, in a directory of your own [default: found by --session]
+    #[arg(long, value_name = "SOCKET")]
+    pub(crate) control: Option<PathBuf>,
     /// Who is asked where the policy asks
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     pub(crate) prompt: Prompt,
@@ -169,12 +185,7 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The command to run, with its arguments
-    #[arg(
-        required = true,
-        value_name = "CMD",
-        trailing_var_arg = true,
-        allow_hyphen_values = true
-    )]
+    #[arg(required = true, value_name = "CMD", trailing_var_arg = true)]
     pub(crate) cmd: Vec<OsString>,
 }
 
@@ -276,6 +287,20 @@ mod tests {
         };
         assert_eq!(run.cmd, ["sh", "-c", "--policy", "--"]);
         assert!(run.quiet && run.policy.policy.is_empty());
+    }
+
+    #[test]
+    fn an_option_that_does_not_exist_is_no_cmd() {
+        for command in ["run", "check"] {
+            for words in [["--polcy=p", "sh"], ["-x", "sh"], ["--polcy", "sh"]] {
+                let words = ["execward", command].into_iter().chain(words);
+                let error = Cli::try_parse_from(words).unwrap_err();
+                assert_eq!(error.kind(), clap::error::ErrorKind::UnknownArgument);
+            }
+            let cli = Cli::try_parse_from(["execward", command, "ls", "-la", "--", "--x"]);
+            assert!(cli.is_ok());
+            assert!(Cli::try_parse_from(["execward", command, "--", "-x"]).is_ok());
+        }
     }
 
     #[test]

@@ -65,6 +65,11 @@ impl Gate {
                         self.parking.tell(Notice::Rejected(client, why));
                     }
                 }
+                Report::Policy {
+                    offered,
+                    sender,
+                    client,
+                } => self.hear_policy(offered, sender, client),
                 Report::Refused { sender, why } => {
                     self.ledger.refused_sender(sender, why, &self.watch);
                 }

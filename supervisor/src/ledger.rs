@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::{
     ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError,
-    Outcome, Program, SessionEnd, SessionStart, Summary, Tally,
+    Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally,
 };
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
@@ -125,6 +125,29 @@ impl Ledger {
         let body = Body::ApprovalRefused { sender, detail };
         if self.append(&body, watch).is_err() {
             tracing::error!(?sender, "a refused sender is missing from the log");
+        }
+    }
+
+    /// Writes down which policy is in force from here on, and who says so.
+    ///
+    /// # Errors
+    /// If it is not in the log and on the disk: the policy does not change then.
+    pub(crate) fn policy_loaded(
+        &mut self,
+        sender: Approver,
+        policy: Vec<PolicyNote>,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        self.append(&Body::PolicyLoaded { sender, policy }, watch)?;
+        self.sync(watch)
+    }
+
+    /// Writes down that a policy that was sent is not in force, with the first of what it lacks.
+    pub(crate) fn policy_rejected(&mut self, sender: Approver, why: &str, watch: &Watch) {
+        let detail = why.lines().take(2).collect::<Vec<_>>().join(": ");
+        let body = Body::PolicyRejected { sender, detail };
+        if self.append(&body, watch).is_err() {
+            tracing::error!(?sender, "a rejected policy is missing from the log");
         }
     }
 

@@ -36,6 +36,7 @@ mod question;
 mod readers;
 mod refusal;
 mod regular;
+mod reload;
 mod seccomp;
 mod session;
 mod session_record;
@@ -56,7 +57,6 @@ use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
-use crate::policy::PolicyError;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -92,7 +92,7 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         ),
         Command::Policy(command) => told_of(
             policy::verbs::obey(&command, &mut std::io::stdout()),
-            PolicyError::status,
+            VerbError::status,
         ),
         Command::Pending(pending) => {
             let shown = control::pending(&pending, &mut std::io::stdout());

@@ -7,15 +7,17 @@
 
 use std::time::{Duration, Instant};
 
+use execward_policy::Places as PolicyPlaces;
 use jiff::{SignedDuration, Timestamp};
 use nix::sys::signal::Signal;
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
+use crate::cli::RunArgs;
 use crate::consent::Answer;
 use crate::control::{
-    Bouncer, Control, ControlError, Notice, Request, Required, Settled, Unanswered,
+    Bouncer, Control, ControlError, Notice, Request, Required, Settled, SocketPlace, Unanswered,
 };
 use crate::exec::Image;
 use crate::gate::Gate;
@@ -76,29 +78,36 @@ pub(crate) struct Asked {
 }
 
 impl Parking {
-    /// Opens the control channel, unless nobody is ever to be asked.
+    /// Opens the control channel, unless nobody is ever to be asked and no socket is named.
     ///
     /// # Errors
     /// If it cannot be had.
     pub(crate) fn start(
-        prompt: Prompt,
+        args: &RunArgs,
         places: &Places,
         session: SessionNote,
+        meant: PolicyPlaces,
         proc: Procfs,
     ) -> Result<Self, ControlError> {
-        let control = match prompt {
-            Prompt::None => None,
-            Prompt::Auto | Prompt::Socket => {
+        let at = match (&args.control, args.prompt) {
+            (Some(path), _) => Some(SocketPlace::listen_at(path)?),
+            (None, Prompt::None) => None,
+            (None, Prompt::Auto | Prompt::Socket) => {
+                Some(SocketPlace::listen_below(places.sockets(), &session.name)?)
+            }
+        };
+        let control = match at {
+            None => None,
+            Some(at) => {
                 let bouncer = Bouncer::of_this_process(proc).map_err(std::io::Error::other)?;
-                let base = places.sockets();
-                Some(Control::start(base, session.clone(), bouncer)?)
+                Some(Control::start(at, session.clone(), meant, bouncer)?)
             }
         };
         // The gate is in the front's session, so its terminal is the front's.
         let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
         let has_terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok();
         Ok(Self {
-            prompt,
+            prompt: args.prompt,
             has_terminal,
             session,
             control,
@@ -121,7 +130,11 @@ impl Parking {
     pub(crate) fn in_words(&self, ask_timeout: Duration) -> String {
         let execward = std::env::current_exe().unwrap_or_else(|_| "execward".into());
         let timeout = crate::approval::in_words(ask_timeout);
-        let Some(control) = &self.control else {
+        let control = self
+            .control
+            .as_ref()
+            .filter(|_| self.prompt != Prompt::None);
+        let Some(control) = control else {
             return "asks are refused (--prompt none)".to_owned();
         };
         let path = control.path();

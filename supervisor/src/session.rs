@@ -156,7 +156,7 @@ fn start(
     let mut ledger = Ledger::new(log);
     let proc = kernel.proc.try_clone();
     let proc = proc.map_err(system("copy a descriptor"))?;
-    let parking = Parking::start(args.prompt, &places, note, proc)?;
+    let parking = Parking::start(args, &places, note, policy.places.clone(), proc)?;
 
     let listener = receive_listener(&shim)?;
     ledger.start(session_start(args, &policy))?;

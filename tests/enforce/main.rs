@@ -9,6 +9,7 @@ mod input;
 mod interpreter;
 mod lifetime;
 mod race;
+mod reload;
 mod selectors;
 mod senders;
 mod signals;

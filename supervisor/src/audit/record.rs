@@ -9,7 +9,7 @@ use super::approval::{ApprovalNote, Approver};
 use super::chain::digest;
 use super::outcome::Outcome;
 use super::reason::Reason;
-use super::session::{SessionEnd, SessionStart};
+use super::session::{PolicyNote, SessionEnd, SessionStart};
 use super::text::{ExactBytes, text};
 use crate::exec::{FileFacts, Kind};
 use crate::tracee::Tid;
@@ -45,6 +45,15 @@ pub(crate) enum Body {
     /// A process that may not answer tried to use the control channel.
     #[serde(rename = "approval.refused")]
     ApprovalRefused { sender: Approver, detail: String },
+    /// Another policy is in force from here on.
+    #[serde(rename = "policy.loaded")]
+    PolicyLoaded {
+        sender: Approver,
+        policy: Vec<PolicyNote>,
+    },
+    /// A policy that was sent is not in force; the one before goes on.
+    #[serde(rename = "policy.rejected")]
+    PolicyRejected { sender: Approver, detail: String },
     /// What came of an exec that the kernel was told to go on with. Written before its image runs.
     #[serde(rename = "exec.outcome")]
     Outcome {
@@ -291,6 +300,8 @@ impl Body {
             Self::Decision { proc, .. } | Self::Held { proc, .. } => &proc.exact,
             Self::Outcome { outcome, .. } => &outcome.exact,
             Self::ApprovalRefused { .. }
+            | Self::PolicyLoaded { .. }
+            | Self::PolicyRejected { .. }
             | Self::Summary(_)
             | Self::SessionStart(_)
             | Self::SessionEnd(_)

@@ -133,9 +133,14 @@ fn one_line(record: &Value) -> String {
         "exec.held" => held(record),
         "exec.outcome" => outcome(record),
         "approval.refused" => format!(
-            "- process {} of uid {} may not answer: {}",
-            number(record, "/sender/pid"),
-            number(record, "/sender/uid"),
+            "- {} may not answer: {}",
+            sender(record),
+            escaped(text(record, "/detail"))
+        ),
+        "policy.loaded" => format!("- {} loads policy {}", sender(record), policy(record)),
+        "policy.rejected" => format!(
+            "- {} offers a policy that is not loaded: {}",
+            sender(record),
             escaped(text(record, "/detail"))
         ),
         "exec.summary" => {
@@ -156,6 +161,20 @@ fn one_line(record: &Value) -> String {
     line.truncate(SHOWN_MAX_BYTES);
     line.truncate(line.trim_end().len());
     line
+}
+
+fn sender(record: &Value) -> String {
+    let (pid, uid) = (number(record, "/sender/pid"), number(record, "/sender/uid"));
+    format!("process {pid} of uid {uid}")
+}
+
+fn policy(record: &Value) -> String {
+    let notes = record.pointer("/policy").and_then(Value::as_array);
+    let names = notes
+        .into_iter()
+        .flatten()
+        .map(|note| escaped(text(note, "/name")).to_string());
+    names.collect::<Vec<_>>().join(", ")
 }
 
 fn decision(record: &Value) -> String {

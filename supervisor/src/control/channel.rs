@@ -2,12 +2,14 @@
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
+use std::os::unix::net::UnixListener;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 
+use execward_policy::Places as PolicyPlaces;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -15,8 +17,9 @@ use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
 use super::server;
-use super::wire::{Required, Response, Settled};
+use super::wire::{PolicyLoaded, Required, Response, Settled};
 use crate::audit::{Approver, ExecId, SessionNote};
+use crate::policy::LoadedPolicy;
 
 /// Most answers and refused senders that wait for the gate; what comes beyond is turned away.
 const REPORTS_MAX: usize = 64;
@@ -34,6 +37,8 @@ pub(crate) enum Notice {
     Settled(Settled, Option<ClientId>),
     /// An answer answers nothing, and why.
     Rejected(ClientId, String),
+    /// What came of a policy that the client sent.
+    PolicyHeard(ClientId, Result<PolicyLoaded, String>),
 }
 
 /// What the control channel tells the gate.
@@ -43,6 +48,12 @@ pub(crate) enum Report {
     Answer {
         response: Box<Response>,
         approver: Approver,
+        client: ClientId,
+    },
+    /// A policy of someone who may load one, or why it is none.
+    Policy {
+        offered: Result<Box<LoadedPolicy>, String>,
+        sender: Approver,
         client: ClientId,
     },
     /// Someone who may not.
@@ -66,25 +77,27 @@ pub(super) struct Desk {
     pub(super) notices: UnboundedReceiver<Notice>,
     pub(super) subscribers: Arc<AtomicUsize>,
     pub(super) session: SessionNote,
+    /// What the places of the policy language are in the session.
+    pub(super) places: PolicyPlaces,
     pub(super) bouncer: Bouncer,
     reports: SyncSender<Report>,
     bell: Arc<EventFd>,
 }
 
 impl Control {
-    /// Listens below `base` and starts the thread that serves clients.
+    /// Starts the thread that serves clients.
     ///
     /// # Errors
-    /// If there is no such place, or no thread.
+    /// If the kernel cannot tell who sends, or there is no thread.
     pub(crate) fn start(
-        base: &Path,
+        (place, listener): (SocketPlace, UnixListener),
         session: SessionNote,
+        places: PolicyPlaces,
         bouncer: Bouncer,
     ) -> Result<Self, ControlError> {
         if !Peer::is_supported() {
             return Err(ControlError::Unsupported);
         }
-        let (place, listener) = SocketPlace::listen(base, &session.name)?;
         listener.set_nonblocking(true)?;
         let (notices, from_gate) = unbounded_channel();
         let (to_gate, reports) = sync_channel(REPORTS_MAX);
@@ -95,6 +108,7 @@ impl Control {
             notices: from_gate,
             subscribers: Arc::clone(&subscribers),
             session,
+            places,
             bouncer,
             reports: to_gate,
             bell: Arc::clone(&bell),
@@ -260,7 +274,13 @@ mod tests {
             name: "s".into(),
         };
         let bouncer = Bouncer::of_this_process(Procfs::open().unwrap()).unwrap();
-        let control = Control::start(base.path(), session, bouncer).unwrap();
+        let places = PolicyPlaces {
+            home: b"/home/ada".to_vec(),
+            workspace: b"/home/ada/engine".to_vec(),
+            tmp: b"/tmp".to_vec(),
+        };
+        let at = SocketPlace::listen_below(base.path(), &session.name).unwrap();
+        let control = Control::start(at, session, places, bouncer).unwrap();
         for _ in 0..REFUSED {
             let mut stream = UnixStream::connect(control.path()).unwrap();
             let mut said = Vec::new();
@@ -269,7 +289,7 @@ mod tests {
         }
         let whys = control.close().into_iter().map(|report| match report {
             Report::Refused { why, .. } => why,
-            Report::Answer { .. } => panic!("nobody answered"),
+            Report::Answer { .. } | Report::Policy { .. } => panic!("nobody was heard"),
         });
         let whys: Vec<_> = whys.collect();
         let (last, singly) = whys.split_last().unwrap();

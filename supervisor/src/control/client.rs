@@ -13,8 +13,13 @@ use std::time::Duration;
 use super::peer::Peer;
 use super::place::{self, PlaceError};
 use super::sender::{Bouncer, Stranger};
-use super::wire::{FromClient, FromGate, PROTOCOL, Required, Response, Settled, line};
+use super::wire::{
+    BUNDLE_MAX_BYTES, FromClient, FromGate, PART_MAX_BYTES, PROTOCOL, PolicyLoaded, Required,
+    Response, Settled, line,
+};
+use crate::audit::ascii_json;
 use crate::places::Places;
+use crate::policy::Bundle;
 use crate::tracee::{Procfs, StatusError, Tid};
 
 /// How long the gate may take for one line. It answers at once; only a look-up past its deadline
@@ -64,6 +69,13 @@ pub(crate) enum ClientError {
     Strange(String),
     #[error("{0}")]
     Refused(String),
+    #[error("{0}\nthe session goes on with the policy that it has")]
+    PolicyRejected(String),
+    #[error(
+        "the policy's files make {BUNDLE_MAX_BYTES} bytes or more together; a session that is \
+         started with them takes them"
+    )]
+    TooLong,
     #[error("cannot talk to the session: {0}")]
     Io(#[from] io::Error),
 }
@@ -165,6 +177,29 @@ impl Session {
         self.send(&FromClient::ApprovalResponse(response))?;
         match self.receive()? {
             FromGate::ApprovalSettled(settled) if settled.request_id == id => Ok(settled),
+            FromGate::Error { error } => Err(ClientError::Refused(error)),
+            other => Err(strange(&other)),
+        }
+    }
+
+    /// Puts a policy in force.
+    ///
+    /// # Errors
+    /// [`ClientError::PolicyRejected`] if it has faults, or cannot be recorded.
+    pub(crate) fn load_policy(&mut self, bundle: &Bundle) -> Result<PolicyLoaded, ClientError> {
+        let json = ascii_json(bundle).map_err(io::Error::from)?;
+        if json.len() > BUNDLE_MAX_BYTES {
+            return Err(ClientError::TooLong);
+        }
+        for part in json.chunks(PART_MAX_BYTES) {
+            let part = str::from_utf8(part).map_err(io::Error::other)?;
+            let part = part.to_owned();
+            self.send(&FromClient::PolicyPart { part })?;
+        }
+        self.send(&FromClient::PolicyLoad)?;
+        match self.receive()? {
+            FromGate::PolicyLoaded(loaded) => Ok(loaded),
+            FromGate::PolicyRejected { error } => Err(ClientError::PolicyRejected(error)),
             FromGate::Error { error } => Err(ClientError::Refused(error)),
             other => Err(strange(&other)),
         }

@@ -1,4 +1,4 @@
-//! The control channel: how people answer questions. See [`wire`] for what is said.
+//! The control channel: how people answer questions and change the policy. See [`wire`] for what is said.
 
 mod channel;
 mod client;
@@ -13,6 +13,9 @@ mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::Where;
+pub(crate) use place::SocketPlace;
 pub(crate) use sender::Bouncer;
-pub(crate) use verbs::{VerbError, allowing, answer, pending};
-pub(crate) use wire::{Decision, Request, Required, Response, Settled, Span, Unanswered};
+pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
+pub(crate) use wire::{
+    Decision, PolicyLoaded, Request, Required, Response, Settled, Span, Unanswered,
+};

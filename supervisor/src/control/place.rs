@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::AsFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, PermissionsExt};
+use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -22,6 +22,8 @@ const PATH_MAX_BYTES: usize = 107;
 #[derive(Debug)]
 pub(crate) struct SocketPlace {
     path: PathBuf,
+    /// Whether the directory was made for it.
+    has_own_directory: bool,
 }
 
 /// Why a session has no control socket, or a client may not use it.
@@ -29,7 +31,7 @@ pub(crate) struct SocketPlace {
 pub(crate) enum PlaceError {
     #[error(
         "the control socket's path `{}` has {} bytes, and a socket's may have {PATH_MAX_BYTES}: \
-         set XDG_RUNTIME_DIR to a shorter directory, or choose a shorter --session",
+         set XDG_RUNTIME_DIR to a shorter directory, or name a shorter one with --control",
         .0.display(), .0.as_os_str().len()
     )]
     TooLong(PathBuf),
@@ -49,7 +51,9 @@ pub(crate) enum PlaceError {
         mode: u32,
         own: u32,
     },
-    #[error("a session of this name is live at `{}`; choose another --session", .0.display())]
+    #[error("`{}` is there already, and is no socket; name another with --control", .0.display())]
+    Taken(PathBuf),
+    #[error("a session is live at `{}`; choose another --session or --control", .0.display())]
     Live(PathBuf),
 }
 
@@ -67,18 +71,38 @@ impl SocketPlace {
     /// # Errors
     /// If a directory on the way is not this user's own, if the path is too long, or if a live
     /// session has it.
-    pub(crate) fn listen(base: &Path, session: &str) -> Result<(Self, UnixListener), PlaceError> {
+    pub(crate) fn listen_below(
+        base: &Path,
+        session: &str,
+    ) -> Result<(Self, UnixListener), PlaceError> {
         let directory = base.join(session);
         let path = directory.join(SOCKET);
-        if path.as_os_str().as_bytes().len() > PATH_MAX_BYTES {
-            return Err(PlaceError::TooLong(path));
-        }
+        check_length(&path)?;
         let own = rustix::process::geteuid().as_raw();
         for directory in [base, &directory] {
             make_private(directory)?;
             check_owner(directory, own)?;
         }
-        if path.symlink_metadata().is_ok() {
+        Self::listen(path, true)
+    }
+
+    /// Listens at `path`, in a directory that is there.
+    ///
+    /// # Errors
+    /// If others may write to the directory, or it is not this user's, if the path is too long or
+    /// something else is there, or if a live session has it.
+    pub(crate) fn listen_at(path: &Path) -> Result<(Self, UnixListener), PlaceError> {
+        let path = std::path::absolute(path).map_err(failed("find", path))?;
+        check_length(&path)?;
+        owner_of_directory(&path, rustix::process::geteuid().as_raw())?;
+        Self::listen(path, false)
+    }
+
+    fn listen(path: PathBuf, has_own_directory: bool) -> Result<(Self, UnixListener), PlaceError> {
+        if let Ok(seen) = path.symlink_metadata() {
+            if !seen.file_type().is_socket() {
+                return Err(PlaceError::Taken(path));
+            }
             if UnixStream::connect(&path).is_ok() {
                 return Err(PlaceError::Live(path));
             }
@@ -90,7 +114,10 @@ impl SocketPlace {
         // message that is sent to a socket without it carries no credentials.
         setsockopt(&listener, PassCred, &true)
             .map_err(|errno| failed("listen at", &path)(errno.into()))?;
-        let place = Self { path };
+        let place = Self {
+            path,
+            has_own_directory,
+        };
         let private = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&place.path, private)
             .map_err(failed("close to others", &place.path))?;
@@ -102,10 +129,18 @@ impl SocketPlace {
     }
 }
 
+fn check_length(path: &Path) -> Result<(), PlaceError> {
+    if path.as_os_str().as_bytes().len() > PATH_MAX_BYTES {
+        return Err(PlaceError::TooLong(path.to_owned()));
+    }
+    Ok(())
+}
+
 impl Drop for SocketPlace {
     fn drop(&mut self) {
+        let directory = self.path.parent().filter(|_| self.has_own_directory);
         let removed = std::fs::remove_file(&self.path)
-            .and_then(|()| self.path.parent().map_or(Ok(()), std::fs::remove_dir));
+            .and_then(|()| directory.map_or(Ok(()), std::fs::remove_dir));
         if let Err(error) = removed {
             tracing::warn!(path = %self.path.display(), %error, "the socket is not removed");
         }
@@ -207,9 +242,9 @@ mod tests {
     #[test]
     fn a_session_listens_alone_and_leaves_nothing() {
         let base = tempfile::tempdir().unwrap();
-        let (place, _listener) = SocketPlace::listen(base.path(), "one").unwrap();
+        let (place, _listener) = SocketPlace::listen_below(base.path(), "one").unwrap();
         assert_eq!(sockets(base.path()).unwrap(), [place.path()]);
-        let again = SocketPlace::listen(base.path(), "one").unwrap_err();
+        let again = SocketPlace::listen_below(base.path(), "one").unwrap_err();
         assert!(matches!(again, PlaceError::Live(_)), "{again}");
         let mode = |path: &Path| path.metadata().unwrap().permissions().mode() & 0o777;
         assert_eq!(mode(place.path()), 0o600);
@@ -221,11 +256,11 @@ mod tests {
     #[test]
     fn a_dead_sessions_socket_is_no_obstacle() {
         let base = tempfile::tempdir().unwrap();
-        let (place, listener) = SocketPlace::listen(base.path(), "one").unwrap();
+        let (place, listener) = SocketPlace::listen_below(base.path(), "one").unwrap();
         // As a killed gate leaves it.
         std::mem::forget(place);
         drop(listener);
-        assert!(SocketPlace::listen(base.path(), "one").is_ok());
+        assert!(SocketPlace::listen_below(base.path(), "one").is_ok());
     }
 
     #[test]
@@ -234,14 +269,14 @@ mod tests {
         let open = base.path().join("open");
         std::fs::create_dir(&open).unwrap();
         std::fs::set_permissions(&open, std::fs::Permissions::from_mode(0o777)).unwrap();
-        let error = SocketPlace::listen(&open, "one").unwrap_err();
+        let error = SocketPlace::listen_below(&open, "one").unwrap_err();
         assert!(matches!(error, PlaceError::NotOwn { .. }), "{error}");
         assert!(owner_of_directory(&open.join("control"), 12345).is_err());
         let link = base.path().join("link");
         std::os::unix::fs::symlink(base.path(), &link).unwrap();
-        let error = SocketPlace::listen(&link, "one").unwrap_err();
+        let error = SocketPlace::listen_below(&link, "one").unwrap_err();
         assert!(matches!(error, PlaceError::System { .. }), "{error}");
-        let error = SocketPlace::listen(base.path(), &"x".repeat(100)).unwrap_err();
+        let error = SocketPlace::listen_below(base.path(), &"x".repeat(100)).unwrap_err();
         let text = error.to_string();
         assert!(
             text.contains("bytes, and a socket's may have 107"),

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use execward_policy::Places as PolicyPlaces;
 use serde::Serialize;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{Sender, channel};
@@ -17,8 +18,9 @@ use super::channel::{ClientId, Desk, Notice, Report};
 use super::connection::{self, Line, Lines};
 use super::peer::Peer;
 use super::refusals::Refusals;
-use super::wire::{FromClient, FromGate, PROTOCOL, Required, line};
+use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, PROTOCOL, Required, line};
 use crate::audit::{Approver, ExecId};
+use crate::policy::{Bundle, LoadedPolicy};
 
 /// Most clients at once; who comes beyond is turned away.
 const CLIENTS_MAX: usize = 16;
@@ -43,6 +45,8 @@ struct Client {
     writer: JoinHandle<()>,
     has_greeted: bool,
     is_subscribed: bool,
+    /// What it has sent of a policy.
+    bundle: String,
 }
 
 struct Server {
@@ -108,6 +112,12 @@ impl Server {
                 }
             }
             Notice::Rejected(client, why) => self.refuse(client, why),
+            Notice::PolicyHeard(client, Ok(loaded)) => {
+                self.send(client, &rendered(&FromGate::PolicyLoaded(loaded)));
+            }
+            Notice::PolicyHeard(client, Err(error)) => {
+                self.send(client, &rendered(&FromGate::PolicyRejected { error }));
+            }
         }
     }
 
@@ -168,6 +178,7 @@ impl Server {
             writer,
             has_greeted: false,
             is_subscribed: false,
+            bundle: String::new(),
         };
         self.clients.insert(id, client);
         Ok(id)
@@ -197,9 +208,18 @@ impl Server {
             }
             return;
         }
-        if !known.has_greeted {
-            return self.refuse(client, "say hello first".into());
+        if known.has_greeted {
+            self.obey(client, message, sender);
+        } else {
+            self.refuse(client, "say hello first".into());
         }
+    }
+
+    /// Does what a client that may wish for it wishes for.
+    fn obey(&mut self, client: ClientId, message: FromClient, sender: Approver) {
+        let Some(known) = self.clients.get_mut(&client) else {
+            return;
+        };
         match message {
             FromClient::Hello { .. } => {}
             FromClient::List => self.list(client, &FromGate::Listed),
@@ -210,15 +230,43 @@ impl Server {
                 self.list(client, &FromGate::Subscribed);
             }
             FromClient::ApprovalResponse(response) => {
-                let report = Report::Answer {
-                    response: Box::new(response),
-                    approver: sender,
+                let response = Box::new(response);
+                self.report(
                     client,
-                };
-                if let Err(error) = self.desk.report(report) {
-                    self.refuse(client, error.to_string());
-                }
+                    Report::Answer {
+                        response,
+                        approver: sender,
+                        client,
+                    },
+                );
             }
+            FromClient::PolicyPart { part } => {
+                if known.bundle.len() + part.len() > BUNDLE_MAX_BYTES {
+                    known.bundle = String::new();
+                    self.refuse(client, "the policy is too long".into());
+                    return self.close(client);
+                }
+                known.bundle.push_str(&part);
+            }
+            FromClient::PolicyLoad => {
+                let bundle = std::mem::take(&mut known.bundle);
+                let offered = policy_of(&bundle, &self.desk.places).map(Box::new);
+                self.report(
+                    client,
+                    Report::Policy {
+                        offered,
+                        sender,
+                        client,
+                    },
+                );
+            }
+        }
+    }
+
+    /// Hands a client's wish to the gate.
+    fn report(&mut self, client: ClientId, report: Report) {
+        if let Err(error) = self.desk.report(report) {
+            self.refuse(client, error.to_string());
         }
     }
 
@@ -305,6 +353,13 @@ async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event
             }
         }
     }
+}
+
+/// The policy that a client has sent.
+fn policy_of(bundle: &str, places: &PolicyPlaces) -> Result<LoadedPolicy, String> {
+    let bundle: Bundle =
+        serde_json::from_str(bundle).map_err(|error| format!("this is no policy: {error}"))?;
+    bundle.load(places).map_err(|error| error.to_string())
 }
 
 /// A message as a line that any number of clients share.

@@ -1,4 +1,4 @@
-//! `execward pending`, `execward allow` and `execward deny`.
+//! What is said to live sessions: `execward pending`, `allow`, `deny` and `policy load`.
 
 use std::io::{self, Write};
 use std::time::Duration;
@@ -10,14 +10,17 @@ use super::client::{ClientError, Session, sessions};
 use super::wire::{Decision, Required, Response, Scope, Span, line};
 use crate::approval::in_words;
 use crate::audit::{escaped, quoted};
-use crate::cli::{AnswerArgs, PendingArgs};
+use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
 use crate::exit::ExitStatus;
+use crate::policy::{Bundle, PolicyError};
 
 /// Why a verb did not do what it should.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum VerbError {
     #[error("{0}")]
     Client(#[from] ClientError),
+    #[error("{0}")]
+    Policy(#[from] PolicyError),
     #[error(
         "no open question has an ID that starts with `{0}`: it was answered, or it has ended; \
          `execward pending` lists what is open"
@@ -32,6 +35,10 @@ pub(crate) enum VerbError {
 impl VerbError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
+            Self::Policy(error) => error.status(),
+            Self::Client(ClientError::PolicyRejected(_) | ClientError::TooLong) => {
+                ExitStatus::Usage
+            }
             Self::NoSuch(_) | Self::Ambiguous { .. } | Self::Client(ClientError::Refused(_)) => {
                 ExitStatus::Finding
             }
@@ -62,6 +69,21 @@ pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), Ve
         writeln!(out, "nothing is pending in session {}", session.name)?;
     }
     Ok(out.flush()?)
+}
+
+/// Replaces the policy of one session, and says by what.
+///
+/// # Errors
+/// If it cannot be read, or is none: then the session goes on with the one it has.
+pub(crate) fn load_policy(args: &LoadArgs, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
+    let bundle = Bundle::gather(&args.preset, &args.files)?;
+    let mut live = sessions(&args.place.meant())?;
+    let session = live.first_mut().ok_or(ClientError::NoSession)?;
+    let loaded = session.load_policy(&bundle)?;
+    let (files, rules) = (loaded.files.join(", "), loaded.rules);
+    let name = &session.name;
+    writeln!(out, "session {name} has policy {files} ({rules} rules)")?;
+    Ok(ExitStatus::Success)
 }
 
 /// Answers the question that `args` names, and says what came of it.

@@ -10,6 +10,8 @@
 //! approval_required …, subscribed      ──►  and from then on approval_required, approval_settled
 //!                                      ◄── approval_response {sessionId, requestId, digest, decision}
 //! approval_settled                     ──►  once it is recorded
+//!                                      ◄── policy_part {part} …, policy_load
+//! policy_loaded or policy_rejected     ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
@@ -26,6 +28,12 @@ pub(crate) const PROTOCOL: u32 = 1;
 
 /// Longest line that the gate takes, its newline included.
 pub(crate) const LINE_MAX_BYTES: usize = 16 << 10;
+
+/// Longest piece of a policy, in bytes of printable ASCII: escaped it fits a line.
+pub(crate) const PART_MAX_BYTES: usize = 7 << 10;
+
+/// Most bytes that all pieces of a policy have.
+pub(crate) const BUNDLE_MAX_BYTES: usize = 32 << 20;
 
 /// Longest reason that an approver may give, in bytes.
 pub(crate) const REASON_MAX_BYTES: usize = 1 << 10;
@@ -50,8 +58,21 @@ pub(crate) enum FromGate {
     Listed,
     /// Every open question has been sent, and every new one will be.
     Subscribed,
+    /// The policy that was sent is in force, and what it is made of.
+    PolicyLoaded(PolicyLoaded),
+    /// It is not; the one before goes on.
+    PolicyRejected { error: String },
     /// What the client asked for is not done.
     Error { error: String },
+}
+
+/// A policy that is in force.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct PolicyLoaded {
+    /// Its files and presets.
+    pub(crate) files: Vec<String>,
+    /// How many rules it has.
+    pub(crate) rules: usize,
 }
 
 /// A question.
@@ -133,6 +154,10 @@ pub(crate) enum FromClient {
     Subscribe,
     /// An answer.
     ApprovalResponse(Response),
+    /// A piece of a [`Bundle`](crate::policy::Bundle)'s JSON, which is longer than a line may be.
+    PolicyPart { part: String },
+    /// The pieces are all: the policy that they make is to be in force from here on.
+    PolicyLoad,
 }
 
 /// An answer to one question.

@@ -90,17 +90,30 @@ pub(super) fn read_floor(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
     read_whole(&file).map(Some).map_err(failed)
 }
 
-/// Reads what policies include, relative to themselves, and keeps account of it.
+/// The files that a policy includes, in the order of reading, for its account.
 #[derive(Debug, Default)]
-pub(super) struct FileIncludes {
-    notes: RefCell<Vec<PolicyNote>>,
+pub(super) struct Notes(RefCell<Vec<PolicyNote>>);
+
+impl Notes {
+    pub(super) fn keep(&self, name: &str, text: &[u8]) {
+        let mut notes = self.0.borrow_mut();
+        if !notes.iter().any(|known| known.name == name) {
+            notes.push(PolicyNote {
+                name: name.to_owned(),
+                sha256: digest([text]),
+            });
+        }
+    }
+
+    pub(super) fn into_vec(self) -> Vec<PolicyNote> {
+        self.0.into_inner()
+    }
 }
 
-impl FileIncludes {
-    /// Every file that was included, in the order of reading.
-    pub(super) fn into_notes(self) -> Vec<PolicyNote> {
-        self.notes.into_inner()
-    }
+/// Reads what policies include, relative to themselves.
+#[derive(Debug, Default)]
+pub(super) struct FileIncludes {
+    pub(super) notes: Notes,
 }
 
 impl Includes for FileIncludes {
@@ -109,14 +122,7 @@ impl Includes for FileIncludes {
         let file = regular::open(&directory.join(path)).map_err(|error| error.to_string())?;
         let text = read_whole(&file).map_err(|error| error.to_string())?;
         let name = name_of(&file).map_err(|error| error.to_string())?;
-        let note = PolicyNote {
-            name: name.clone(),
-            sha256: digest([&text]),
-        };
-        let mut notes = self.notes.borrow_mut();
-        if !notes.iter().any(|known| known.name == name) {
-            notes.push(note);
-        }
+        self.notes.keep(&name, &text);
         Ok(Included { name, text })
     }
 }

@@ -1,17 +1,21 @@
 //! The policy in force: files that were named, the user's own, presets, and the machine's floor.
 
+mod bundle;
 mod files;
 pub(crate) mod verbs;
 
 use std::path::PathBuf;
 
-use execward_policy::{Diagnostics, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset};
+use execward_policy::{
+    Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset,
+};
 
 use crate::audit::{PolicyNote, digest};
 use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
 use crate::places::{self, Places};
 use crate::tracee::Procfs;
+pub(crate) use bundle::Bundle;
 use files::FileIncludes;
 
 /// The preset that holds where nobody names a policy.
@@ -25,6 +29,8 @@ pub(crate) const FLOOR: &str = "/etc/execward/floor.toml";
 pub(crate) struct LoadedPolicy {
     pub(crate) rules: Ruleset,
     pub(crate) notes: Vec<PolicyNote>,
+    /// What its places stand for.
+    pub(crate) places: PolicyPlaces,
 }
 
 /// Why there is no policy: nothing runs.
@@ -105,30 +111,34 @@ impl LoadedPolicy {
     /// # Errors
     /// If a file cannot be read or has a fault: all faults at once.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
-        let mut texts = texts(args, places)?;
-        texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
-            name: FLOOR.to_owned(),
-            bytes,
-            layer: Layer::Floor,
-        }));
-        let sources: Vec<_> = texts
-            .iter()
-            .map(|text| Source {
-                name: &text.name,
-                text: &text.bytes,
-                layer: text.layer,
-            })
-            .collect();
+        let texts = with_floor(texts(args, places)?)?;
         let includes = FileIncludes::default();
-        let rules = Ruleset::load(&sources, &meant_places(args, places)?, &includes)
+        let mut policy = Self::compile(&texts, &meant_places(args, places)?, &includes)?;
+        policy.notes.extend(includes.notes.into_vec());
+        Ok(policy)
+    }
+
+    /// The policy of `texts`; its notes are theirs.
+    fn compile(
+        texts: &[Text],
+        places: &PolicyPlaces,
+        includes: &dyn Includes,
+    ) -> Result<Self, PolicyError> {
+        let sources = texts.iter().map(|text| Source {
+            name: &text.name,
+            text: &text.bytes,
+            layer: text.layer,
+        });
+        let rules = Ruleset::load(&sources.collect::<Vec<_>>(), places, includes)
             .map_err(PolicyError::Faults)?;
-        let named = texts.iter().map(|text| PolicyNote {
+        let notes = texts.iter().map(|text| PolicyNote {
             name: text.name.clone(),
             sha256: digest([&text.bytes]),
         });
         Ok(Self {
             rules,
-            notes: named.chain(includes.into_notes()).collect(),
+            notes: notes.collect(),
+            places: places.clone(),
         })
     }
 
@@ -137,6 +147,16 @@ impl LoadedPolicy {
         let names: Vec<_> = self.notes.iter().map(|note| note.name.as_str()).collect();
         names.join(", ")
     }
+}
+
+/// `texts`, and the machine's floor if there is one.
+fn with_floor(mut texts: Vec<Text>) -> Result<Vec<Text>, PolicyError> {
+    texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
+        name: FLOOR.to_owned(),
+        bytes,
+        layer: Layer::Floor,
+    }));
+    Ok(texts)
 }
 
 fn texts(args: &PolicyArgs, places: &Places) -> Result<Vec<Text>, PolicyError> {

@@ -1,4 +1,4 @@
-//! `execward policy init`, `show` and `schema`.
+//! `execward policy init`, `show`, `load` and `schema`.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -9,6 +9,7 @@ use execward_policy::{Rule, preset, schema};
 use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
 use crate::cli::{InitArgs, PolicyCommand, ShowArgs};
+use crate::control::{self, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 
@@ -19,13 +20,11 @@ const FIRST_POLICY: &str = include_str!("first.toml");
 ///
 /// # Errors
 /// If the policy has faults, or something cannot be read or written.
-pub(crate) fn obey(
-    command: &PolicyCommand,
-    out: &mut impl Write,
-) -> Result<ExitStatus, PolicyError> {
+pub(crate) fn obey(command: &PolicyCommand, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
     match command {
         PolicyCommand::Init(args) => init(args, out)?,
         PolicyCommand::Show(args) => show(args, out)?,
+        PolicyCommand::Load(args) => return control::load_policy(args, out),
         PolicyCommand::Schema => writeln!(out, "{}", schema())?,
     }
     Ok(ExitStatus::Success)

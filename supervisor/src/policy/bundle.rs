@@ -1,0 +1,220 @@
+//! A policy on its way to a live session: the texts of its files, read by whoever sends them.
+//!
+//! The gate opens no file of an operator's choice: one on a file system that a member of the session
+//! serves would hold it up. Whoever sends reads with their own rights, and the gate compiles.
+
+use std::cell::RefCell;
+use std::path::PathBuf;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use execward_policy::{Included, Includes, Layer, Places as PolicyPlaces, Ruleset, Source};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use super::files::{self, FileIncludes, Notes};
+use super::{LoadedPolicy, PolicyError, Text, preset_text, with_floor};
+
+/// Everything that a policy is made of, but for the machine's floor.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Bundle {
+    presets: Vec<String>,
+    files: Vec<BundledFile>,
+    includes: Vec<BundledInclude>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct BundledFile {
+    name: String,
+    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    text: Vec<u8>,
+}
+
+/// What an include of one file led to.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+struct BundledInclude {
+    includer: String,
+    path: String,
+    found: Result<BundledFile, String>,
+}
+
+impl Bundle {
+    /// Reads `paths`, and what they include.
+    ///
+    /// # Errors
+    /// If a file that is named cannot be read. An include that cannot is a fault of the policy, and
+    /// found when it is compiled.
+    pub(crate) fn gather(presets: &[String], paths: &[PathBuf]) -> Result<Self, PolicyError> {
+        let mut files = Vec::new();
+        for path in paths {
+            let text = files::read(path)?;
+            // The session may be anybody's, wherever its gate was started.
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
+            let name = path.display().to_string();
+            files.push(BundledFile { name, text });
+        }
+        let includes = Recorder::default();
+        let sources = files.iter().map(|file| Source {
+            name: &file.name,
+            text: &file.text,
+            layer: Layer::User,
+        });
+        // Only the session knows its places, and so whether there are faults: what counts here are
+        // the includes that loading asks for.
+        drop(Ruleset::load(
+            &sources.collect::<Vec<_>>(),
+            &PolicyPlaces {
+                home: Vec::new(),
+                workspace: Vec::new(),
+                tmp: Vec::new(),
+            },
+            &includes,
+        ));
+        Ok(Self {
+            presets: presets.to_vec(),
+            files,
+            includes: includes.found.into_inner(),
+        })
+    }
+
+    /// The policy that it is in a session of `places`, below the machine's floor as it is now.
+    ///
+    /// # Errors
+    /// All its faults at once.
+    pub(crate) fn load(self, places: &PolicyPlaces) -> Result<LoadedPolicy, PolicyError> {
+        let presets = self.presets.iter().map(|name| preset_text(name));
+        let mut texts = presets.collect::<Result<Vec<_>, _>>()?;
+        texts.extend(self.files.into_iter().map(|file| Text {
+            name: file.name,
+            bytes: file.text,
+            layer: Layer::User,
+        }));
+        let includes = BundledIncludes {
+            found: self.includes,
+            notes: Notes::default(),
+        };
+        let mut policy = LoadedPolicy::compile(&with_floor(texts)?, places, &includes)?;
+        policy.notes.extend(includes.notes.into_vec());
+        Ok(policy)
+    }
+}
+
+/// Reads includes, and keeps what they led to.
+#[derive(Default)]
+struct Recorder {
+    files: FileIncludes,
+    found: RefCell<Vec<BundledInclude>>,
+}
+
+impl Includes for Recorder {
+    fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
+        let found = self.files.read(includer, path);
+        let kept = found
+            .clone()
+            .map(|Included { name, text }| BundledFile { name, text });
+        self.found.borrow_mut().push(BundledInclude {
+            includer: includer.to_owned(),
+            path: path.to_owned(),
+            found: kept,
+        });
+        found
+    }
+}
+
+/// Finds includes in a bundle.
+struct BundledIncludes {
+    found: Vec<BundledInclude>,
+    notes: Notes,
+}
+
+impl Includes for BundledIncludes {
+    fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
+        let is_meant = |it: &&BundledInclude| it.includer == includer && it.path == path;
+        let known = self.found.iter().find(is_meant);
+        let known = known.ok_or("it was not sent along")?;
+        let BundledFile { name, text } = known.found.clone()?;
+        self.notes.keep(&name, &text);
+        Ok(Included { name, text })
+    }
+}
+
+fn to_base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+    STANDARD.encode(bytes).serialize(serializer)
+}
+
+fn from_base64<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+    let text = String::deserialize(deserializer)?;
+    STANDARD.decode(text).map_err(serde::de::Error::custom)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn bundle(files: &[(&str, &str)]) -> (tempfile::TempDir, Result<Bundle, PolicyError>) {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, text) in files {
+            std::fs::write(directory.path().join(name), text).unwrap();
+        }
+        let first = directory.path().join(files[0].0);
+        let gathered = Bundle::gather(&[], &[first]);
+        (directory, gathered)
+    }
+
+    fn sent(bundle: &Bundle) -> Bundle {
+        serde_json::from_slice(&serde_json::to_vec(bundle).unwrap()).unwrap()
+    }
+
+    fn places(directory: &Path) -> PolicyPlaces {
+        let workspace = crate::places::bytes(directory);
+        PolicyPlaces {
+            home: b"/home/ada".to_vec(),
+            workspace,
+            tmp: b"/tmp".to_vec(),
+        }
+    }
+
+    const MODE: &str = "version = 1\n[mode]\nsecurity = \"full\"\n";
+
+    #[test]
+    fn a_bundle_loads_where_its_files_are_not() {
+        let (directory, bundle) = bundle(&[
+            ("p.toml", "version = 1\ninclude = [\"q.toml\"]\n"),
+            (
+                "q.toml",
+                &format!("{MODE}[[deny]]\nid = \"w\"\nprogram = \"${{workspace}}/\"\n"),
+            ),
+        ]);
+        let bundle = sent(&bundle.unwrap());
+        let at = places(directory.path());
+        drop(directory);
+        let policy = bundle.load(&at).unwrap();
+        assert_eq!(policy.rules.rules().count(), 1);
+        let names: Vec<_> = policy
+            .notes
+            .iter()
+            .map(|note| note.name.rsplit('/').next())
+            .collect();
+        assert_eq!(names, [Some("p.toml"), Some("q.toml")]);
+    }
+
+    #[test]
+    fn what_is_not_there_is_a_fault_in_its_place() {
+        let (directory, bundle) = bundle(&[("p.toml", "version = 1\ninclude = [\"q.toml\"]\n")]);
+        let error = sent(&bundle.unwrap())
+            .load(&places(directory.path()))
+            .unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("p.toml:2:12") && said.contains("cannot include `q.toml`"),
+            "{said}"
+        );
+        let gone = Bundle::gather(&[], &[directory.path().join("r.toml")]).unwrap_err();
+        assert!(matches!(gone, PolicyError::Read { .. }));
+        let none = Bundle::gather(&["dve".into()], &[])
+            .unwrap()
+            .load(&places("/w".as_ref()));
+        assert!(matches!(none, Err(PolicyError::Preset(name)) if name == "dve"));
+    }
+}
