@@ -63,6 +63,7 @@ pub struct Rule {
     pub(crate) expires: Option<Timestamp>,
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
+    pub(crate) escalates: bool,
 }
 
 impl Rule {
@@ -115,6 +116,12 @@ impl Rule {
     #[must_use]
     pub fn instead(&self) -> Option<&str> {
         self.instead.as_deref()
+    }
+
+    /// Whether the rule's questions are put to a higher supervisor. Only an ask's are.
+    #[must_use]
+    pub fn escalates(&self) -> bool {
+        self.escalates
     }
 
     /// Whether programs that the rule does not list run unasked below what it allows.

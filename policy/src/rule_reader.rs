@@ -42,6 +42,9 @@ impl Reader<'_> {
         let children = self.children(table, &fields);
         let expires = fields.value("expires").and_then(|value| self.date(value));
         let examples = self.examples(&fields);
+        let escalates = fields
+            .value("escalate")
+            .and_then(|value| value.get_ref().as_bool());
         let Some(id) = id else {
             return;
         };
@@ -58,6 +61,7 @@ impl Reader<'_> {
             expires,
             reason: own_text("reason"),
             instead: own_text("instead"),
+            escalates: escalates.unwrap_or(false),
         };
         let place = self.checker.source.place(id.span);
         self.part.rules.push(DraftRule {

@@ -21,6 +21,8 @@ use crate::verdict::{Basis, Decision, Verdict};
 #[derive(Debug, Clone)]
 pub struct Ruleset {
     pub(crate) denies: RuleTable,
+    /// The asks that a higher supervisor is to answer.
+    pub(crate) escalations: RuleTable,
     pub(crate) asks: RuleTable,
     pub(crate) allows: RuleTable,
     pub(crate) trust: Trust,
@@ -56,14 +58,15 @@ impl Ruleset {
         } = load(sources, places, includes)?;
         let has_digests = rules.iter().any(Rule::is_of_digest);
         let has_lineage = rules.iter().any(Rule::is_of_lineage);
-        let of = |action| {
-            let rules = rules.iter().filter(|rule| rule.action() == action);
-            RuleTable::new(rules.cloned().collect())
+        let of = |action, escalates| {
+            let is_of = |rule: &&Rule| rule.action() == action && rule.escalates() == escalates;
+            RuleTable::new(rules.iter().filter(is_of).cloned().collect())
         };
         Ok(Self {
-            denies: of(Action::Deny),
-            asks: of(Action::Ask),
-            allows: of(Action::Allow),
+            denies: of(Action::Deny, false),
+            escalations: of(Action::Ask, true),
+            asks: of(Action::Ask, false),
+            allows: of(Action::Allow, false),
             trust,
             modes,
             has_digests,
@@ -74,7 +77,8 @@ impl Ruleset {
 
     /// Judges one exec at the time `now`.
     ///
-    /// A deny that holds decides. Else an ask that holds and that no allow of a higher layer
+    /// A deny that holds decides, and so does an ask that is to be put to a higher supervisor,
+    /// since there is none: it denies. Else an ask that holds and that no allow of a higher layer
     /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
     /// none of these, goes through the modes. The function is total and depends on nothing but
     /// its arguments. It does not allocate unless the given path has empty, `.` or `..`
@@ -94,6 +98,9 @@ impl Ruleset {
         let asks = |rule: &Rule, image: &Image<'_>| {
             rule.holds(image, now) && !self.is_lifted(rule, image, now)
         };
+        if let Some(rule) = self.escalations.first(images(), asks) {
+            return Verdict::of_rule(Decision::Deny, rule);
+        }
         if let Some(rule) = self.asks.first(images(), asks) {
             return self.judge(State::Asked, Some(Basis::Rule(rule)));
         }
@@ -113,7 +120,7 @@ impl Ruleset {
         let waits = |rule: &Rule, image: &Image<'_>| {
             rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
         };
-        let mut tables = [&self.denies, &self.asks, &self.allows].into_iter();
+        let mut tables = [&self.denies, &self.escalations, &self.asks, &self.allows].into_iter();
         self.has_digests
             && tables.any(|table| {
                 let images = Image::all(request, &self.trust);
@@ -136,10 +143,11 @@ impl Ruleset {
         self.has_lineage
     }
 
-    /// The rules: denies, asks, allows; of each, the highest layer first, then by id.
+    /// The rules: denies, asks with `escalate`, other asks, allows; of each, the highest layer first, then by id.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.denies
             .rules()
+            .chain(self.escalations.rules())
             .chain(self.asks.rules())
             .chain(self.allows.rules())
     }

@@ -129,13 +129,6 @@ fn every_key_that_does_not_work_yet_says_so() {
     }
     let message = "`escalate_to` is not supported by this version yet";
     assert_fault("version = 1\n[mode]\nescalate_to = '/x'", 3, 1, message);
-    let text = "version = 1\nmode.security = \"full\"\n[[ask]]\nid = \"x\"\nprogram = \"x\"\nescalate = true";
-    assert_fault(
-        text,
-        6,
-        1,
-        "`escalate` is not supported by this version yet",
-    );
 }
 
 #[test]

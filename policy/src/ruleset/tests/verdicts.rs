@@ -45,6 +45,25 @@ fn the_mode_comes_key_by_key_from_the_highest_layer_and_its_last_source() {
 }
 
 #[test]
+fn a_question_for_a_higher_supervisor_is_a_refusal_unless_it_is_lifted() {
+    let asks = "[[ask]]\nid = 'a'\nprogram = 'x'\nescalate = true\n\
+        [[ask]]\nid = '0'\nprogram = 'x'\n[[ask]]\nid = 'b'\nprogram = 'y'\nescalate = false";
+    let agent = format!("version = 1\n{asks}");
+    let user = "version = 1\nmode = { security = 'full', ask_fallback = 'full' }\n";
+    let ruleset = load(&[(&agent, Layer::Agent), (user, Layer::User)]);
+    assert_eq!(decide(&ruleset, "/usr/bin/x"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/usr/bin/y"), Decision::Ask);
+    let request = ExecRequest::new(ProgramFile::at("/usr/bin/x"), vec![b"x".to_vec()]);
+    let explained = ruleset.explain(&request, Timestamp::UNIX_EPOCH);
+    assert_eq!(explained.verdict.rule().map(Rule::id), Some("a"));
+    let hits: Vec<_> = explained.hits.iter().map(|hit| hit.rule.id()).collect();
+    assert_eq!(hits, ["a", "0"]);
+    let lifting = format!("{user}[[allow]]\nid = 'l'\nprogram = 'x'");
+    let ruleset = load(&[(&agent, Layer::Agent), (&lifting, Layer::User)]);
+    assert_eq!(decide(&ruleset, "/usr/bin/x"), Decision::Allow);
+}
+
+#[test]
 fn without_a_mode_nothing_runs() {
     let ruleset = load(&[("version = 1", Layer::User)]);
     assert_eq!(
