@@ -112,14 +112,16 @@ impl<'r> Image<'r> {
             .chain(links)
             .chain(self.file.resolved.as_deref())
             .chain(self.collapsed.as_deref());
-        names.filter(move |name| match reading {
+        let names = names.filter(move |name| match reading {
             Reading::Strict => {
                 self.is_provable()
                     && !has_parent_step(name)
                     && self.collapsed.as_deref() != Some(name)
             }
             Reading::Doubtful => true,
-        })
+        });
+        let aliases = self.file.aliases.iter().map(Vec::as_slice);
+        names.chain(aliases.filter(move |_| reading == Reading::Doubtful))
     }
 
     /// Whether a bare file name means this image.

@@ -24,6 +24,7 @@
 //! |---|---|---|
 //! | images | any of the call | the program; see below for interpreters |
 //! | names of a file | given, links, resolved, and the given path with `..` taken as text | the same without any that has `..` |
+//! | the same file under another name (`ProgramFile::aliases`) | by whatever the rules call it | never |
 //! | files without a provable name ([`Origin`]) | by whatever names they have | never |
 //! | bare name | that name anywhere, and its versions | that name in a trusted directory, of a file that the session had no hand in |
 //! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between, and are the command's whole name |

@@ -7,6 +7,7 @@ use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::pattern::{PathPattern, PatternError, file_name};
 use crate::places::Places;
+use crate::trust::SYSTEM_DIRS;
 use crate::version::is_version_of;
 
 /// A file by its bare name or by a pattern of its path.
@@ -119,6 +120,18 @@ impl Program {
         match self {
             Self::Name(_) => None,
             Self::Path(pattern) => Some(pattern.head()).filter(|head| !head.is_empty()),
+        }
+    }
+
+    /// The paths at which the entry's files are, where they come down to a few.
+    pub(crate) fn paths(&self) -> Vec<Vec<u8>> {
+        match self {
+            Self::Name(name) => SYSTEM_DIRS
+                .iter()
+                .map(|directory| [directory, b"/".as_slice(), name].concat())
+                .collect(),
+            Self::Path(pattern) if pattern.is_literal() => vec![pattern.head().to_vec()],
+            Self::Path(_) => Vec::new(),
         }
     }
 

@@ -94,6 +94,10 @@ pub struct ProgramFile {
     /// The absolute path of the file itself; `None` if it has none (a memfd, a deleted
     /// file).
     pub resolved: Option<Vec<u8>>,
+    /// What rules call this very file elsewhere, by its device and inode: of the paths that
+    /// [`Ruleset::named_files`](crate::Ruleset::named_files) gives. They count in doubt and
+    /// prove nothing.
+    pub aliases: Vec<Vec<u8>>,
     /// Where the file lies, and so what its names prove.
     pub origin: Origin,
     /// Whether the session cannot have put the file there or changed it: it may write
@@ -128,6 +132,7 @@ impl ProgramFile {
             given: path.clone(),
             links: Vec::new(),
             resolved: Some(path),
+            aliases: Vec::new(),
             origin: Origin::Session,
             is_settled: true,
             sha256: None,

@@ -192,6 +192,11 @@ impl Rule {
         of_commands.max(programs.any(Program::is_literal).into())
     }
 
+    /// The files that the rule names in full.
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.selectors.named_files()
+    }
+
     /// File names of which every image that the rule can hold for has at least one, or
     /// `None` if it does not come down to names.
     pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {

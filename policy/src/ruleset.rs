@@ -143,6 +143,18 @@ impl Ruleset {
         self.has_lineage
     }
 
+    /// The paths, without wildcards, of files that are denied or asked about. A bare name has
+    /// one in each directory of every system.
+    ///
+    /// Such a file keeps its device and inode under another name; see
+    /// [`ProgramFile::aliases`](crate::ProgramFile::aliases).
+    pub fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
+        let tables = [&self.denies, &self.escalations, &self.asks].into_iter();
+        tables
+            .flat_map(RuleTable::rules)
+            .flat_map(Rule::named_files)
+    }
+
     /// The rules: denies, asks with `escalate`, other asks, allows; of each, the highest layer first, then by id.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.denies

@@ -126,6 +126,11 @@ impl Selectors {
         every(self.programs(), Program::head)
     }
 
+    /// The files that the keys name in full.
+    pub(crate) fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
+        self.programs().into_iter().flat_map(Program::paths)
+    }
+
     /// The entries that say which file; none if every file can hold.
     fn programs(&self) -> Vec<&Program> {
         if let Some(programs) = &self.program {

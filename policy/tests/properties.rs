@@ -104,6 +104,7 @@ fn file() -> impl Strategy<Value = ProgramFile> {
             given: given.into(),
             links: links.into_iter().map(Into::into).collect(),
             resolved: resolved.map(Into::into),
+            aliases: Vec::new(),
             origin,
             is_settled,
             sha256: None,

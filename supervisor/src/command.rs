@@ -1,5 +1,8 @@
 //! CMD, as its parent sees it and the front is told.
 
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
 use execward_shim::handshake::{self, Report};
 use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
@@ -19,6 +22,20 @@ pub(crate) struct Command {
     /// Whether its last exec was refused with a line on its standard error.
     pub(crate) was_told: bool,
     pub(crate) front_knows: bool,
+}
+
+impl Command {
+    /// CMD before its first exec: process `pid`, and what it is to become.
+    pub(crate) fn new(pid: Tid, argv: &[OsString]) -> Self {
+        let name = argv.first().map(|word| word.as_bytes().escape_ascii());
+        Self {
+            pid,
+            name: name.map(|name| name.to_string()).unwrap_or_default(),
+            ended: None,
+            was_told: false,
+            front_knows: false,
+        }
+    }
 }
 
 impl Gate {

@@ -31,9 +31,9 @@ use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
 use crate::pipeline::Subject;
 use crate::ptrace::{self, Stopped, WaitEvent};
+use crate::question::Questions;
 use crate::readers::{Finding, JobId, Readers};
 use crate::seccomp::{Listener, Notification};
-use crate::settled::Settled;
 use crate::tracee::Tid;
 use crate::watch::Watch;
 
@@ -62,7 +62,7 @@ pub(crate) struct Gate {
     pub(crate) kernel: Kernel,
     pub(crate) rules: Rc<Ruleset>,
     pub(crate) operator: Option<OperatorGrant>,
-    pub(crate) settled: Settled,
+    pub(crate) questions: Questions,
     pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
     pub(crate) awaiting: HashMap<JobId, (Notification, Subject)>,

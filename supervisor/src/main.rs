@@ -26,6 +26,7 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+mod named;
 mod notices;
 mod parking;
 mod pipeline;

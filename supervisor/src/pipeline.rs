@@ -26,7 +26,6 @@ use crate::exec::{
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
-use crate::question::describe;
 use crate::readers::Job;
 use crate::seccomp::Notification;
 use crate::watch::Activity;
@@ -251,13 +250,8 @@ impl Gate {
             return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
         let lineage = self.lineage_of(subject.view.status());
-        let request = describe(
-            &mut self.settled,
-            &image,
-            &subject.args.argv,
-            &subject.cwd,
-            lineage,
-        );
+        let (argv, cwd) = (&subject.args.argv, &subject.cwd);
+        let request = self.questions.describe(&image, argv, cwd, lineage);
         let wants_digests =
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {

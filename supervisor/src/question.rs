@@ -3,49 +3,60 @@
 use execward_policy::{ExecRequest, Interpreter, Lineage, Origin, ProgramFile};
 
 use crate::exec::{FileFacts, Image, Kind};
+use crate::named::NamedFiles;
 use crate::settled::Settled;
 
-/// What the policy is asked about a call of `image`.
-pub(crate) fn describe(
-    settled: &mut Settled,
-    image: &Image,
-    argv: &[Vec<u8>],
-    cwd: &[u8],
-    lineage: Lineage,
-) -> ExecRequest {
-    let mut arguments = image
-        .target()
-        .map(|file| &file.facts().kind)
-        .into_iter()
-        .chain(image.interpreters().iter().map(|file| &file.facts().kind));
-    let interpreters = image.interpreters().iter().map(|file| Interpreter {
-        file: program(settled, file.facts()),
-        argument: match arguments.next() {
-            Some(Kind::Script { argument, .. }) => argument.clone(),
-            _ => None,
-        },
-    });
-    ExecRequest {
-        interpreters: interpreters.collect(),
-        program: image
-            .target()
-            .map_or_else(nameless, |file| program(settled, file.facts())),
-        argv: argv.to_vec(),
-        // A directory that is gone, or lies outside the root, has no path.
-        cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
-        lineage,
-    }
+/// Makes what the policy is asked: knows of files what their names alone do not say.
+#[derive(Debug)]
+pub(crate) struct Questions {
+    pub(crate) settled: Settled,
+    pub(crate) named: NamedFiles,
 }
 
-/// A file as the policy knows it.
-pub(crate) fn program(settled: &mut Settled, facts: &FileFacts) -> ProgramFile {
-    ProgramFile {
-        given: facts.given.clone(),
-        links: facts.links.clone(),
-        resolved: facts.resolved.clone(),
-        origin: facts.origin,
-        is_settled: settled.is_settled(facts),
-        sha256: facts.sha256,
+impl Questions {
+    /// What the policy is asked about a call of `image`.
+    pub(crate) fn describe(
+        &mut self,
+        image: &Image,
+        argv: &[Vec<u8>],
+        cwd: &[u8],
+        lineage: Lineage,
+    ) -> ExecRequest {
+        let mut arguments = image
+            .target()
+            .map(|file| &file.facts().kind)
+            .into_iter()
+            .chain(image.interpreters().iter().map(|file| &file.facts().kind));
+        let interpreters = image.interpreters().iter().map(|file| Interpreter {
+            file: self.program(file.facts()),
+            argument: match arguments.next() {
+                Some(Kind::Script { argument, .. }) => argument.clone(),
+                _ => None,
+            },
+        });
+        ExecRequest {
+            interpreters: interpreters.collect(),
+            program: image
+                .target()
+                .map_or_else(nameless, |file| self.program(file.facts())),
+            argv: argv.to_vec(),
+            // A directory that is gone, or lies outside the root, has no path.
+            cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
+            lineage,
+        }
+    }
+
+    /// A file as the policy knows it.
+    pub(crate) fn program(&mut self, facts: &FileFacts) -> ProgramFile {
+        ProgramFile {
+            given: facts.given.clone(),
+            links: facts.links.clone(),
+            resolved: facts.resolved.clone(),
+            aliases: self.named.names_of(facts.id).to_vec(),
+            origin: facts.origin,
+            is_settled: self.settled.is_settled(facts),
+            sha256: facts.sha256,
+        }
     }
 }
 
@@ -55,6 +66,7 @@ fn nameless() -> ProgramFile {
         given: Vec::new(),
         links: Vec::new(),
         resolved: None,
+        aliases: Vec::new(),
         origin: Origin::Anonymous,
         is_settled: false,
         sha256: None,

@@ -37,6 +37,7 @@ impl Gate {
                 format!("the policy is not loaded, since it cannot be logged: {error}")
             })?;
         self.rules = Rc::new(policy.rules);
+        self.questions.named = policy.named;
         Ok(loaded)
     }
 }

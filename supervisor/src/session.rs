@@ -40,6 +40,7 @@ use crate::notices::Notices;
 use crate::parking::Parking;
 use crate::places::Places;
 use crate::policy::LoadedPolicy;
+use crate::question::Questions;
 use crate::readers::Readers;
 use crate::seccomp::Listener;
 use crate::session_record::{session_note, session_start};
@@ -234,18 +235,18 @@ impl Started {
         let (cmd, afterlife) = parts.args;
         let pid = Tid::new(parts.child.id());
         let argv = cmd.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let name = cmd
-            .first()
-            .map(|word| word.as_bytes().escape_ascii().to_string());
         let front = Tid::new(getppid().as_raw().cast_unsigned());
         let group = Tid::new(getpgrp().as_raw().cast_unsigned());
-        let settled = Settled::since_now(&parts.kernel.own);
+        let questions = Questions {
+            settled: Settled::since_now(&parts.kernel.own),
+            named: parts.policy.named,
+        };
         let gone = handshake::send_go(&shim);
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             operator: Some(OperatorGrant { process: pid, argv }),
-            settled,
+            questions,
             lineages: Lineages::new(),
             attached: Attached::default(),
             awaiting: Default::default(),
@@ -263,13 +264,7 @@ impl Started {
                 processes: [Tid::own(), front],
                 group,
             },
-            command: Command {
-                pid,
-                name: name.unwrap_or_default(),
-                ended: None,
-                was_told: false,
-                front_knows: false,
-            },
+            command: Command::new(pid, &cmd),
             afterlife,
             is_over: false,
         };

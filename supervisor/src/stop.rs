@@ -10,7 +10,6 @@ use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::pipeline::is_script;
 use crate::ptrace::{ExecStop, Stopped};
-use crate::question::{describe, program};
 use crate::tracee::{TaskDir, Tid};
 use crate::watch::Activity;
 
@@ -206,12 +205,12 @@ impl Gate {
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
-        let mut request = describe(&mut self.settled, named, &argv, &cwd, lineage);
+        let mut request = self.questions.describe(named, &argv, &cwd, lineage);
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {
             // Loaded by way of something else than the name: both must be allowed.
-            let file = program(&mut self.settled, file.facts());
+            let file = self.questions.program(file.facts());
             request.interpreters.push(Interpreter {
                 file,
                 argument: None,
@@ -237,7 +236,7 @@ impl Gate {
             if let Some(file) = found.as_ref().and_then(|image| image.target()) {
                 is_proven = !view.is_foreign() && file.facts().id.inode == mapped.inode;
                 request.interpreters.push(Interpreter {
-                    file: program(&mut self.settled, file.facts()),
+                    file: self.questions.program(file.facts()),
                     argument: None,
                 });
             }

@@ -155,3 +155,41 @@ fn a_mebibyte_of_arguments_is_compared_whole() {
     assert_eq!(ran.stdout, "1000010\n", "{}", ran.stderr);
     assert_eq!(ran.results("verified"), ran.decisions(&[]).len());
 }
+
+/// Another name, made by the session, leads to the file that the policy forbids by its own.
+#[test]
+fn a_denied_file_is_denied_by_a_hard_link_and_a_copy_is_not() {
+    let ground = Ground::full("[[deny]]\nid = \"no-prog\"\nprogram = \"DIR/prog\"\n");
+    let _prog = ground.copy("/usr/bin/echo", "prog");
+    let ran = ground.sh("ln prog link && ./link ran; echo $?; cp prog copy && ./copy twin");
+    assert_eq!(ran.stdout, "126\ntwin\n", "{}", ran.stderr);
+    let decision = ran.decisions(&["./link"])[0];
+    assert_eq!(decision["decision"]["rule"]["id"], "no-prog");
+    assert_eq!(decision["effect"]["errno"], "EPERM");
+    assert!(ran.stderr.contains("denied"), "{}", ran.stderr);
+}
+
+/// A file with several links when the session begins may be a multi-call file: by one of its names
+/// it is forbidden, by the others it is not.
+#[test]
+fn a_file_of_many_names_is_denied_by_the_one_that_is_named() {
+    let ground = Ground::full("[[deny]]\nid = \"no-prog\"\nprogram = \"DIR/prog\"\n");
+    let _prog = ground.copy("/usr/bin/echo", "prog");
+    std::fs::hard_link(ground.path("prog"), ground.path("applet")).expect("a link");
+    let ran = ground.sh("./prog ran; echo $?; ./applet twin");
+    assert_eq!(ran.stdout, "126\ntwin\n", "{}", ran.stderr);
+}
+
+#[test]
+fn a_denied_file_is_denied_below_a_bind_mount_over_another_name() {
+    let ground = Ground::full("[[deny]]\nid = \"no-prog\"\nprogram = \"DIR/prog\"\n");
+    let _prog = ground.copy("/usr/bin/echo", "prog");
+    let _twin = ground.copy("/usr/bin/echo", "twin");
+    let inner = "touch here; for f in twin prog; do mount --bind $f here || echo no-mount; \
+        ./here $f; echo $?; done";
+    let ran = ground.run(&["unshare", "-Urm", "sh", "-c", inner]);
+    if ran.stderr.contains("unshare failed") || ran.stdout.contains("no-mount") {
+        return skip("this system makes no user namespaces, so no mounts of one's own");
+    }
+    assert_eq!(ran.stdout, "twin\n0\n126\n", "{}", ran.stderr);
+}

@@ -6,6 +6,7 @@ use super::*;
 use crate::mode::Ask;
 use crate::request::{Ancestor, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
 use crate::source::{Layer, NoIncludes};
+use crate::trust::SYSTEM_DIRS;
 
 mod commands;
 mod history;
@@ -157,6 +158,48 @@ fn an_allow_ignores_a_path_through_a_parent_and_a_deny_does_not() {
         deny.decide(&request, Timestamp::UNIX_EPOCH).decision(),
         Decision::Deny
     );
+}
+
+#[test]
+fn what_rules_call_the_same_file_elsewhere_forbids_and_permits_nothing() {
+    let file = ProgramFile {
+        aliases: vec!["/usr/bin/git".into()],
+        ..ProgramFile::at("/tmp/link")
+    };
+    let request = call(file, &["x", "push"]);
+    let decision = |rules: &str| {
+        policy(rules)
+            .decide(&request, Timestamp::UNIX_EPOCH)
+            .decision()
+    };
+    for selector in [
+        "program = 'git'",
+        "program = '/usr/bin/git'",
+        "command = 'git push'",
+    ] {
+        assert_eq!(
+            decision(&format!("[[deny]]\nid = 'd'\n{selector}")),
+            Decision::Deny
+        );
+        assert_eq!(
+            decision(&format!("[[allow]]\nid = 'a'\n{selector}")),
+            Decision::Ask
+        );
+    }
+    let excepting = "[[deny]]\nid = 'd'\nprogram = ['/tmp/', '!/usr/bin/git']";
+    assert_eq!(decision(excepting), Decision::Deny);
+}
+
+#[test]
+fn the_files_that_a_policy_forbids_or_asks_about_are_named() {
+    let ruleset = policy(
+        "[[deny]]\nid = 'd'\nprogram = ['/opt/x', '/opt/*', '**/y', '!/opt/z']\n\
+         [[ask]]\nid = 'q'\ncommand = 'git push'\n[[allow]]\nid = 'a'\nprogram = '/opt/a'",
+    );
+    let named: Vec<_> = ruleset.named_files().collect();
+    assert_eq!(named.first(), Some(&b"/opt/x".to_vec()));
+    assert_eq!(named.len(), 1 + SYSTEM_DIRS.len());
+    assert!(named.contains(&b"/usr/local/bin/git".to_vec()));
 }
 
 #[test]

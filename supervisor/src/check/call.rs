@@ -11,7 +11,8 @@ use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 use super::CheckError;
 use crate::exec::{LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
-use crate::question::describe;
+use crate::named::NamedFiles;
+use crate::question::Questions;
 use crate::settled::Settled;
 use crate::tracee::Tid;
 
@@ -71,7 +72,7 @@ fn on_path(name: &[u8]) -> Option<Vec<u8>> {
 #[derive(Debug)]
 pub(super) enum Found {
     /// A question for the policy.
-    Request(ExecRequest),
+    Request(Box<ExecRequest>),
     /// The kernel would answer with this.
     Missing(String),
 }
@@ -81,11 +82,12 @@ pub(super) enum Found {
 pub(super) struct Caller {
     kernel: Kernel,
     view: View,
-    settled: Settled,
+    questions: Questions,
 }
 
 impl Caller {
-    pub(super) fn new() -> Result<Self, CheckError> {
+    /// Asks about files that `named` knows by other names.
+    pub(super) fn new(named: NamedFiles) -> Result<Self, CheckError> {
         let failed = |error: String| CheckError::LookUp(error);
         let kernel = Kernel::open().map_err(|error| failed(error.to_string()))?;
         let task = kernel.proc.task(Tid::own());
@@ -93,11 +95,14 @@ impl Caller {
         let status = task.status().map_err(|error| failed(error.to_string()))?;
         let view = View::of(task, status, &kernel.session);
         let view = view.map_err(|errno| failed(errno.to_string()))?;
-        let settled = Settled::since_now(&kernel.own);
+        let questions = Questions {
+            settled: Settled::since_now(&kernel.own),
+            named,
+        };
         Ok(Self {
             kernel,
             view,
-            settled,
+            questions,
         })
     }
 
@@ -120,14 +125,14 @@ impl Caller {
             Ok(mut image) => {
                 let mut ask = |image: &_| {
                     let lineage = Lineage::default();
-                    describe(&mut self.settled, image, &call.argv, &cwd, lineage)
+                    self.questions.describe(image, &call.argv, &cwd, lineage)
                 };
                 let request = ask(&image);
                 if !rules.wants_digests(&request, Timestamp::now()) {
-                    return Ok(Found::Request(request));
+                    return Ok(Found::Request(request.into()));
                 }
                 image.take_digests(&self.kernel.proc, own, own);
-                Ok(Found::Request(ask(&image)))
+                Ok(Found::Request(ask(&image).into()))
             }
             Err(LookupError::Kernel(errno)) if as_missing => Ok(Found::Missing(errno.to_string())),
             Err(LookupError::Kernel(_)) => {
@@ -138,7 +143,7 @@ impl Caller {
                 };
                 let request = ExecRequest::new(ProgramFile::at(path), call.argv.clone());
                 let cwd = Some(cwd);
-                Ok(Found::Request(ExecRequest { cwd, ..request }))
+                Ok(Found::Request(Box::new(ExecRequest { cwd, ..request })))
             }
             Err(error) => Err(CheckError::LookUp(error.to_string())),
         }

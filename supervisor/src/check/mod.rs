@@ -77,7 +77,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
         Some(path) => recorded::call_of(&recorded::read(path)?)?,
         None => Call::typed(&args.cmd)?,
     };
-    let mut caller = Caller::new()?;
+    let mut caller = Caller::new(policy.named.clone())?;
     let found = caller.find(&call, &policy.rules, args.missing)?;
     let request = match found {
         Found::Missing(errno) => {
@@ -116,7 +116,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     if !args.json {
         writeln!(out, "{}", recorded::verdict_in_words(&record))?;
     }
-    let mut caller = Caller::new()?;
+    let mut caller = Caller::new(policy.named.clone())?;
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };

@@ -13,6 +13,7 @@ use execward_policy::{
 use crate::audit::{PolicyNote, digest};
 use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
+use crate::named::NamedFiles;
 use crate::places::{self, Places};
 use crate::tracee::Procfs;
 pub(crate) use bundle::Bundle;
@@ -29,6 +30,8 @@ pub(crate) const FLOOR: &str = "/etc/execward/floor.toml";
 pub(crate) struct LoadedPolicy {
     pub(crate) rules: Ruleset,
     pub(crate) notes: Vec<PolicyNote>,
+    /// The files that it forbids or asks about, as they were when it was loaded.
+    pub(crate) named: NamedFiles,
     /// What its places stand for.
     pub(crate) places: PolicyPlaces,
 }
@@ -136,6 +139,7 @@ impl LoadedPolicy {
             sha256: digest([&text.bytes]),
         });
         Ok(Self {
+            named: NamedFiles::of(&rules),
             rules,
             notes: notes.collect(),
             places: places.clone(),
