@@ -52,6 +52,9 @@ impl Gate {
         subject: Subject,
         judgement: &Judgement,
     ) {
+        if subject.asked.is_some() {
+            self.let_end(&subject);
+        }
         let Subject {
             received,
             program,

@@ -44,6 +44,7 @@ mod session_record;
 mod settled;
 mod stop;
 mod tracee;
+mod vfork;
 mod watch;
 
 use std::ffi::OsString;

@@ -7,9 +7,11 @@
 
 mod asking;
 mod process;
+mod terminal;
 
 pub use asking::{Asking, Question};
 pub use process::{DEADLINE, Lines, end_of, finish, until};
+pub use terminal::Terminal;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;

@@ -1,0 +1,101 @@
+//! A person at a terminal: what is shown, and the keys that end what waits.
+
+use execward_tests::{Ground, Terminal, of_type};
+use serde_json::Value;
+
+use crate::approvals::ground as verdict;
+
+const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+
+/// A terminal in which a session waits for an answer to `touch a`.
+fn waiting() -> (Ground, Terminal, String) {
+    let ground = Ground::full(ASK);
+    let mut terminal = Terminal::open(&ground);
+    let command = ground.command(&["sh", "-c", "/usr/bin/touch a; echo went on"]);
+    let words = [command.get_program()]
+        .into_iter()
+        .chain(command.get_args());
+    let words: Vec<_> = words
+        .map(|word| format!("'{}'", word.to_str().expect("UTF-8")))
+        .collect();
+    terminal.press(&format!("{}; echo status=$?\n", words.join(" ")));
+    terminal.wait_for("execward: waiting for approval of /usr/bin/touch a: run 'execward allow ");
+    let id = terminal.wait_for("'").trim_end_matches('\'').to_owned();
+    (ground, terminal, id)
+}
+
+/// How the question ended, in the record and on the disk.
+fn ended(ground: &Ground) -> Vec<Value> {
+    let records = ground.records_at_end();
+    let (decision, reason) = verdict(&records, "a");
+    assert_eq!(decision, "deny");
+    assert!(["signalled", "withdrawn"].contains(&reason), "{reason}");
+    assert!(!ground.has("a"));
+    assert_eq!(of_type(&records, "exec.held").count(), 1);
+    records
+}
+
+#[test]
+fn control_c_ends_what_waits() {
+    let (ground, mut terminal, _) = waiting();
+    terminal.press("\x03");
+    terminal.wait_for("status=130");
+    ended(&ground);
+    terminal.close();
+}
+
+#[test]
+fn control_c_ends_what_waits_behind_a_stop() {
+    let (ground, mut terminal, _) = waiting();
+    // What waits in the kernel stops only afterwards, and so does the shell that started it by
+    // vfork(2) and waits for it.
+    terminal.press("\x1a");
+    terminal.wait_for("^Z");
+    terminal.press("\x03");
+    terminal.wait_for("a signal came first");
+    terminal.wait_for("Stopped");
+    terminal.wait_for("ready> ");
+    terminal.press("fg\n");
+    terminal.wait_for("ready> ");
+    ended(&ground);
+    terminal.close();
+}
+
+#[test]
+fn control_c_ends_what_waits_behind_a_resize() {
+    let (ground, mut terminal, _) = waiting();
+    terminal.resize(120);
+    terminal.press("\x03");
+    terminal.wait_for("status=130");
+    ended(&ground);
+    terminal.close();
+}
+
+/// The twin: an answer lets it go, and the terminal shows no more than the waiting line.
+#[test]
+fn an_answer_from_elsewhere_lets_it_go_on() {
+    let (ground, mut terminal, id) = waiting();
+    terminal.resize(120);
+    let records = ground.records();
+    let session = of_type(&records, "session.start")
+        .next()
+        .expect("a session");
+    let name = session["session"]["name"]
+        .as_str()
+        .expect("a name")
+        .to_owned();
+    let mut allow = std::process::Command::new(execward_tests::binary("execward"));
+    allow
+        .args(["allow", &id, "--session", &name])
+        .env("XDG_RUNTIME_DIR", ground.path(""));
+    let (status, _, stderr) = execward_tests::finish(allow);
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let shown = terminal.wait_for("status=0");
+    assert!(
+        shown.ends_with("(denied in 5m)\r\nwent on\r\nstatus=0"),
+        "{shown}"
+    );
+    assert!(ground.has("a"));
+    assert_eq!(verdict(&ground.records_at_end(), "a"), ("allow", "user"));
+    terminal.close();
+}
