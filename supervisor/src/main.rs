@@ -41,6 +41,7 @@ mod session;
 mod session_record;
 mod settled;
 mod stop;
+mod system;
 mod tracee;
 mod watch;
 
