@@ -79,10 +79,16 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(run) => front::run(arguments, run.quiet).unwrap_or_else(|error| {
-            front::say(&error.to_string());
-            ExitStatus::OwnFailure
-        }),
+        Command::Run(run) => match flag_as_command(&run.cmd, &arguments) {
+            Some(flag) => {
+                front::say(&format!(
+                    "unexpected argument '{flag}' found; a command that begins with `-` stands \
+                     behind `--`"
+                ));
+                ExitStatus::OwnFailure
+            }
+            None => told_of(front::run(arguments, run.quiet), |_| ExitStatus::OwnFailure),
+        },
         Command::Check(args) => told_of(
             check::check(&args, &mut std::io::stdout()),
             CheckError::status,
@@ -113,6 +119,14 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         }
         Command::Man { command } => show_manual(command.as_deref()),
     }
+}
+
+/// A flag that `run` does not have, which clap takes for the beginning of CMD.
+fn flag_as_command(cmd: &[OsString], arguments: &[OsString]) -> Option<String> {
+    let first = cmd.first()?.to_string_lossy();
+    let (before, _) = arguments.split_at(arguments.len().checked_sub(cmd.len())?);
+    let is_flag = first.starts_with('-') && before.last().is_none_or(|word| word != "--");
+    is_flag.then(|| first.escape_debug().to_string())
 }
 
 /// The manual page of execward, or of one of its commands.
@@ -183,13 +197,20 @@ fn usage(error: &clap::Error, is_run: bool) -> ExitStatus {
             ExitStatus::Io
         };
     }
-    let text = error.render().to_string();
-    front::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    front::say(&in_one_line(&error.render().to_string()));
     if is_run {
         ExitStatus::OwnFailure
     } else {
         ExitStatus::Usage
     }
+}
+
+/// clap's message with its first paragraph, which may go on below, as one line.
+fn in_one_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text).trim_end();
+    let (first, rest) = text.split_at(text.find("\n\n").unwrap_or(text.len()));
+    let words: Vec<_> = first.lines().map(str::trim).collect();
+    words.join(" ") + rest
 }
 
 fn show_log(args: &TailArgs) -> ExitStatus {
