@@ -12,6 +12,7 @@ mod race;
 mod selectors;
 mod senders;
 mod signals;
+mod start;
 mod threads;
 mod verdict;
 mod withdrawn;
