@@ -54,6 +54,9 @@ impl Gate {
             #[expect(clippy::wildcard_enum_match_arm, reason = "errnos are an open set")]
             let words = match errno {
                 Errno::EPERM if self.command.was_told => None,
+                Errno::ENOENT if name.contains('/') => Some(format!(
+                    "cannot find `{name}`, or the interpreter that it names"
+                )),
                 Errno::ENOENT => Some(format!("cannot find `{name}` on the PATH")),
                 Errno::EPERM => Some(format!("`{name}` was refused; see the audit log")),
                 errno => Some(format!("cannot execute `{name}`: {}", errno.desc())),

@@ -4,7 +4,8 @@
 //! as CMD ends, and ends the session if the gate does not.
 
 use std::ffi::OsString;
-use std::io;
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
@@ -21,8 +22,9 @@ use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 use crate::exit::ExitStatus;
 use crate::kin;
 use crate::link::{Link, Message};
-use crate::session::keep_on_exec;
-use crate::tracee::{Procfs, Tid};
+use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS, keep_on_exec};
+use crate::system::{SystemError, cannot};
+use crate::tracee::{Procfs, ProcfsError, Tid};
 use crate::watch::{Activity, Beat, Pulse, monotonic};
 
 /// How often the gate's pulse is looked at.
@@ -50,20 +52,30 @@ const STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];
 /// Runs the gate in a process of its own and waits for CMD. `arguments` are those of `run`.
 ///
 /// # Errors
-/// If the gate cannot be started: nothing ran.
-pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> io::Result<ExitStatus> {
-    prctl::set_child_subreaper(true)?;
-    let (link, theirs) = Link::pair()?;
-    let pulse = Pulse::new()?;
+/// If the session cannot be had: nothing ran, and the gate goes no further without the front.
+pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus, FrontError> {
+    prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
+    let proc = Procfs::open()?;
+    let null = File::options().read(true).write(true).open("/dev/null");
+    let null = null.map_err(cannot("open /dev/null"))?;
+    let (link, theirs) = Link::pair().map_err(cannot("make a pair of sockets for the gate"))?;
+    let pulse = Pulse::new().map_err(cannot(
+        "make memory that front and gate share (memfd_create)",
+    ))?;
     let gate = start_gate(&theirs, &pulse, arguments)?;
     drop(theirs);
     // Outside the filter as it is, whoever could trace it could have it exec anything.
-    prctl::set_dumpable(false)?;
-    let signals = take_signals()?;
-    leave_output_to_command()?;
-    let proc = Procfs::open()?;
+    prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
+    let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
+    leave_output_to_command(&null).map_err(cannot("leave the output to the command"))?;
+    drop(null);
     let gate_pid = Tid::new(gate.id());
-    let pidfd = open_pidfd(gate_pid)?;
+    let pidfd = open_pidfd(gate_pid).map_err(cannot("watch the gate (pidfd_open)"))?;
+    match link.say_ready() {
+        // What a gate that is gone has said is still to be heard.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+        said => said.map_err(cannot("tell the gate to go on"))?,
+    }
     let front = Front {
         link,
         pulse,
@@ -71,12 +83,26 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> io::Result<ExitSt
         proc,
         gate,
         pidfd,
+        has_begun: false,
         command: None,
         is_quiet,
         said: None,
         ran: Duration::ZERO,
     };
     Ok(front.stand_in())
+}
+
+/// Why there is no session. Its text is shown behind `execward: `.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum FrontError {
+    #[error("{0}")]
+    System(#[from] SystemError),
+    #[error("{0}")]
+    Proc(#[from] ProcfsError),
+    #[error(
+        "cannot start the gate: execward's own executable is not to be had from /proc/self/exe: {0}; mount proc at /proc"
+    )]
+    NoExecutable(io::Error),
 }
 
 struct Front {
@@ -86,6 +112,8 @@ struct Front {
     proc: Procfs,
     gate: Child,
     pidfd: OwnedFd,
+    /// Whether CMD may have run.
+    has_begun: bool,
     command: Option<(Tid, OwnedFd)>,
     is_quiet: bool,
     /// The stall that was told last, by when it began.
@@ -150,6 +178,7 @@ impl Front {
             }
             Message::Started { pid, notice } => {
                 let pid = Tid::new(pid);
+                self.has_begun = true;
                 self.command = open_pidfd(pid).ok().map(|pidfd| (pid, pidfd));
                 if !self.is_quiet {
                     say(&notice);
@@ -247,10 +276,16 @@ impl Front {
             Ok(Some(status)) => status.to_string(),
             Ok(None) | Err(_) => "not reaped by the kernel".to_owned(),
         };
-        say(&format!(
-            "the gate is gone ({how}): every further exec of the session fails with ENOSYS; \
-             ending its processes"
-        ));
+        say(&match self.has_begun {
+            true => format!(
+                "the gate is gone ({how}): every further exec of the session fails with ENOSYS; \
+                 ending its processes"
+            ),
+            false => format!(
+                "the gate ended before the command began ({how}) and could not say why; nothing \
+                 ran. Is something killing it, or the limit of open files (`ulimit -n`) too low?"
+            ),
+        });
         kin::kill_descendants(&self.proc, Tid::own());
         ExitStatus::OwnFailure
     }
@@ -292,9 +327,10 @@ fn in_words(beat: Beat) -> String {
 }
 
 /// Starts `execward __gate LINK PULSE …` in a process group of its own, out of the terminal's way.
-fn start_gate(link: &Link, pulse: &Pulse, arguments: Vec<OsString>) -> io::Result<Child> {
-    keep_on_exec(link)?;
-    keep_on_exec(pulse)?;
+fn start_gate(link: &Link, pulse: &Pulse, arguments: Vec<OsString>) -> Result<Child, FrontError> {
+    const START: &str = "start the gate";
+    keep_on_exec(link).map_err(cannot(START))?;
+    keep_on_exec(pulse).map_err(cannot(START))?;
     let number = |fd: RawFd| fd.to_string();
     let child = Command::new("/proc/self/exe")
         .arg0("execward")
@@ -305,24 +341,21 @@ fn start_gate(link: &Link, pulse: &Pulse, arguments: Vec<OsString>) -> io::Resul
         .process_group(0)
         .spawn()
         .map_err(|error| {
-            io::Error::new(
-                error.kind(),
-                format!("cannot start the gate from /proc/self/exe: {error}; is /proc mounted?"),
-            )
+            if error.kind() == io::ErrorKind::NotFound {
+                FrontError::NoExecutable(error)
+            } else {
+                cannot(START)(error).into()
+            }
         })?;
-    rustix::io::fcntl_setfd(pulse, rustix::io::FdFlags::CLOEXEC)?;
+    let closed = rustix::io::fcntl_setfd(pulse, rustix::io::FdFlags::CLOEXEC);
+    closed.map_err(cannot(START))?;
     Ok(child)
 }
 
 /// Standard output and input are CMD's: a reader must see them end when CMD closes them.
-fn leave_output_to_command() -> io::Result<()> {
-    let null = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?;
-    dup2_stdin(&null)?;
-    dup2_stdout(&null)?;
-    Ok(())
+fn leave_output_to_command(null: &File) -> nix::Result<()> {
+    dup2_stdin(null)?;
+    dup2_stdout(null)
 }
 
 fn take_signals() -> io::Result<SignalFd> {
@@ -342,7 +375,10 @@ fn open_pidfd(pid: Tid) -> io::Result<OwnedFd> {
     Ok(pidfd_open(pid, PidfdFlags::empty())?)
 }
 
-#[expect(clippy::print_stderr, reason = "the front speaks for execward")]
+/// On standard error, if anyone reads it: whoever does not must not end the session by that.
 pub(crate) fn say(text: &str) {
-    eprintln!("execward: {text}");
+    let line = format!("execward: {text}\n");
+    if let Err(error) = io::stderr().write_all(line.as_bytes()) {
+        tracing::debug!(%error, "nobody was told: {text}");
+    }
 }

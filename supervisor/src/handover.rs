@@ -7,32 +7,67 @@ use std::process::{Child, Command};
 use std::rc::Rc;
 use std::time::Duration;
 
-use execward_shim::handshake::{self, Report};
+use execward_shim::handshake::{self, Report, Stage};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::getppid;
 
 use crate::seccomp::Listener;
-use crate::session::{SessionError, keep_on_exec, system};
+use crate::session::{SessionError, keep_on_exec};
+use crate::system::{SystemError, cannot};
 
 /// How long the shim may take to install its filter.
 const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
 
+/// The shim before the go-ahead. Dropped, it is ended: a start that failed leaves nothing behind.
+#[derive(Debug)]
+pub(crate) struct Waiting {
+    shim: Child,
+    is_released: bool,
+}
+
+impl Waiting {
+    /// The process that becomes CMD.
+    pub(crate) fn pid(&self) -> u32 {
+        self.shim.id()
+    }
+
+    /// It may become CMD from here on.
+    pub(crate) fn release(mut self) -> u32 {
+        self.is_released = true;
+        self.pid()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        if !self.is_released
+            && let Err(error) = self.shim.kill().and_then(|()| self.shim.wait())
+        {
+            tracing::error!(%error, "the shim is not ended");
+        }
+    }
+}
+
 /// Starts `execward __shim SOCKET CMD…` in the caller's process group: an exec before the filter
 /// exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(socket: &OwnedFd, cmd: &[OsString]) -> Result<Child, SessionError> {
-    let failed = system("start the shim from /proc/self/exe");
+pub(crate) fn spawn_shim(socket: &OwnedFd, cmd: &[OsString]) -> Result<Waiting, SystemError> {
+    const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
-    let group = nix::unistd::getpgid(Some(front)).map_err(|errno| failed(errno.into()))?;
-    keep_on_exec(socket).map_err(&failed)?;
-    Command::new("/proc/self/exe")
+    let group = nix::unistd::getpgid(Some(front)).map_err(cannot(START))?;
+    keep_on_exec(socket).map_err(cannot(START))?;
+    let shim = Command::new("/proc/self/exe")
         .arg0("execward")
         .arg("__shim")
         .arg(socket.as_raw_fd().to_string())
         .args(cmd)
         .process_group(group.as_raw())
         .spawn()
-        .map_err(&failed)
+        .map_err(cannot(START))?;
+    Ok(Waiting {
+        shim,
+        is_released: false,
+    })
 }
 
 /// Waits for the shim's listener.
@@ -53,23 +88,24 @@ pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionEr
         Ok(Report::Listening(fd)) => Listener::new(fd).map_err(|errno| {
             SessionError::Shim(format!("what the shim handed over is no listener: {errno}"))
         }),
-        Ok(Report::Failed { stage, errno }) => Err(SessionError::Shim(format!(
-            "{stage} failed: {}",
-            why_no_filter(errno)
-        ))),
+        Ok(Report::Failed { stage, errno }) => {
+            Err(SessionError::Shim(why_not_supervised(stage, errno)))
+        }
         Ok(Report::Closed) => Err(SessionError::Shim(
-            "the shim died before it installed the filter; see the kernel log".into(),
+            "the shim died before it installed the filter; the kernel log may say why".into(),
         )),
         Err(error) => Err(SessionError::Shim(format!(
-            "the shim's report is unreadable: {error}"
+            "the shim's report cannot be read: {error}; is the limit of open files (`ulimit -n`) \
+             too low?"
         ))),
     }
 }
 
-/// The cause behind an errno of seccomp(2), with what to do.
+/// What the shim failed at, and the cause behind an errno of seccomp(2) with what to do.
 #[expect(clippy::wildcard_enum_match_arm, reason = "errnos are an open set")]
-fn why_no_filter(errno: Errno) -> String {
+fn why_not_supervised(stage: Stage, errno: Errno) -> String {
     let why = match errno {
+        _ if stage != Stage::Install => return format!("{stage} failed: {errno}"),
         Errno::EBUSY => {
             "another seccomp listener governs this process tree (an outer execward, a container \
              runtime, WSL's mirrored networking), and the kernel allows one; start execward \
@@ -83,11 +119,41 @@ fn why_no_filter(errno: Errno) -> String {
             "this kernel or container has no seccomp(2); enable CONFIG_SECCOMP_FILTER, or allow \
              seccomp in the container's profile"
         }
+        Errno::EPERM => {
+            "a seccomp profile (a container's, a service's) or a security module forbids it; allow \
+             it there"
+        }
         Errno::EACCES => {
             "the kernel does not let this process install a filter, no_new_privs set or not; a \
              security module forbids it"
         }
-        other => return other.to_string(),
+        other => return format!("{stage} failed: {other}"),
     };
-    format!("{errno}: {why}")
+    format!("{stage} failed: {errno}: {why}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What no shim of this version does.
+    #[test]
+    fn a_report_that_is_none_and_a_listener_that_is_none_are_told_apart() {
+        let told = |say: &dyn Fn(&OwnedFd)| {
+            let (gate, shim) = crate::fdpass::pair().unwrap();
+            say(&shim);
+            receive_listener(&gate).unwrap_err().to_string()
+        };
+        let unreadable = told(&|shim| {
+            let flags = rustix::net::SendFlags::empty();
+            crate::fdpass::send(shim.as_fd(), b"of another version", &[], flags).unwrap();
+        });
+        assert!(unreadable.starts_with("the shim's report cannot be read: "));
+        let null = OwnedFd::from(std::fs::File::open("/dev/null").unwrap());
+        let none = told(&|shim| handshake::send_listener(shim, &null).unwrap());
+        assert!(
+            none.starts_with("what the shim handed over is no listener: "),
+            "{none}"
+        );
+    }
 }

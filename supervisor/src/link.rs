@@ -35,6 +35,9 @@ pub(crate) struct Link {
     socket: OwnedFd,
 }
 
+/// What the front says once.
+const READY: [u8; 5] = *b"ready";
+
 /// Longest message: a policy with very many faults is cut.
 const MESSAGE_MAX_BYTES: usize = 64 << 10;
 
@@ -68,6 +71,36 @@ impl Link {
         )?)
     }
 
+    /// The front's one word: everything it does for the session has been done.
+    ///
+    /// # Errors
+    /// `BrokenPipe` if the gate is gone.
+    pub(crate) fn say_ready(&self) -> io::Result<()> {
+        Ok(fdpass::send(
+            self.socket.as_fd(),
+            &READY,
+            &[],
+            SendFlags::DONTWAIT,
+        )?)
+    }
+
+    /// Waits for [`Link::say_ready`].
+    ///
+    /// # Errors
+    /// `BrokenPipe` if the front is gone instead, or what recvmsg(2) answers.
+    pub(crate) fn await_ready(&self) -> io::Result<()> {
+        let mut buffer = [0; READY.len()];
+        loop {
+            match fdpass::receive(self.socket.as_fd(), &mut buffer, RecvFlags::empty()) {
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno.into()),
+                Ok((0, _)) => return Err(io::ErrorKind::BrokenPipe.into()),
+                Ok(_) if buffer == READY => return Ok(()),
+                Ok(_) => return Err(io::ErrorKind::InvalidData.into()),
+            }
+        }
+    }
+
     /// The next message; `None` once the other end is closed.
     ///
     /// # Errors
@@ -76,7 +109,8 @@ impl Link {
         let mut buffer = vec![0; MESSAGE_MAX_BYTES];
         loop {
             match fdpass::receive(self.socket.as_fd(), &mut buffer, RecvFlags::empty()) {
-                Err(Errno::INTR) => {}
+                // Of a gate that ended before it read the front's word; what it said is still here.
+                Err(Errno::INTR | Errno::CONNRESET) => {}
                 Err(errno) => return Err(errno.into()),
                 Ok((0, _)) => return Ok(None),
                 Ok((len, _)) => {
@@ -112,6 +146,27 @@ mod tests {
         assert_eq!(front.receive().unwrap().as_ref(), Some(&sent[0]));
         assert_eq!(front.receive().unwrap().as_ref(), Some(&sent[1]));
         assert_eq!(front.receive().unwrap(), None);
+    }
+
+    #[test]
+    fn what_a_gate_said_is_heard_though_it_ended_without_listening() {
+        let (front, gate) = Link::pair().unwrap();
+        front.say_ready().unwrap();
+        let sent = Message::Failed("why".into());
+        gate.send(&sent).unwrap();
+        drop(gate);
+        assert_eq!(front.receive().unwrap(), Some(sent));
+        assert_eq!(front.receive().unwrap(), None);
+    }
+
+    #[test]
+    fn a_front_that_is_gone_before_its_word_is_not_waited_for() {
+        let (front, gate) = Link::pair().unwrap();
+        front.say_ready().unwrap();
+        drop(front);
+        gate.await_ready().unwrap();
+        let error = gate.await_ready().unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::BrokenPipe);
     }
 
     #[test]

@@ -43,6 +43,7 @@ mod session;
 mod session_record;
 mod settled;
 mod stop;
+mod system;
 mod tracee;
 mod vfork;
 mod watch;
@@ -80,10 +81,7 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(run) => front::run(arguments, run.quiet).unwrap_or_else(|error| {
-            front::say(&error.to_string());
-            ExitStatus::OwnFailure
-        }),
+        Command::Run(run) => told_of(front::run(arguments, run.quiet), |_| ExitStatus::OwnFailure),
         Command::Check(args) => told_of(
             check::check(&args, &mut std::io::stdout()),
             CheckError::status,
@@ -184,13 +182,20 @@ fn usage(error: &clap::Error, is_run: bool) -> ExitStatus {
             ExitStatus::Io
         };
     }
-    let text = error.render().to_string();
-    front::say(text.strip_prefix("error: ").unwrap_or(&text).trim_end());
+    front::say(&in_one_line(&error.render().to_string()));
     if is_run {
         ExitStatus::OwnFailure
     } else {
         ExitStatus::Usage
     }
+}
+
+/// clap's message with its first paragraph, which may go on below, as one line.
+fn in_one_line(text: &str) -> String {
+    let text = text.strip_prefix("error: ").unwrap_or(text).trim_end();
+    let (first, rest) = text.split_at(text.find("\n\n").unwrap_or(text.len()));
+    let words: Vec<_> = first.lines().map(str::trim).collect();
+    words.join(" ") + rest
 }
 
 fn show_log(args: &TailArgs) -> ExitStatus {

@@ -21,8 +21,8 @@ pub(crate) struct Places {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum PlacesError {
     /// Neither HOME nor the password file names a home.
-    #[error("the user has no home directory; set HOME to an absolute path")]
-    NoHome,
+    #[error("uid {0} has no home directory; set HOME to an absolute path")]
+    NoHome(Uid),
 }
 
 /// The log's name in a session's directory.
@@ -38,7 +38,7 @@ impl Places {
         let home = absolute("HOME")
             .or_else(|| User::from_uid(uid).ok().flatten().map(|user| user.dir))
             .filter(|home| home.is_absolute())
-            .ok_or(PlacesError::NoHome)?;
+            .ok_or(PlacesError::NoHome(uid))?;
         let config = absolute("XDG_CONFIG_HOME").unwrap_or_else(|| home.join(".config"));
         let config = config.join("execward");
         if uid.is_root() {

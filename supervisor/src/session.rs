@@ -10,7 +10,6 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
-use std::process::Child;
 use std::rc::Rc;
 
 use execward_shim::handshake;
@@ -45,6 +44,7 @@ use crate::readers::Readers;
 use crate::seccomp::Listener;
 use crate::session_record::{session_note, session_start};
 use crate::settled::Settled;
+use crate::system::{SystemError, cannot};
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
 
@@ -58,13 +58,21 @@ pub(crate) enum SessionError {
     #[error("{0}")]
     Log(#[from] crate::audit::LogError),
     #[error(
-        "the audit log `{0}` is on a network or FUSE file system; name a local one with --audit"
+        "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
+         network's, proc), and whoever serves it could keep the gate waiting; name another with \
+         --audit"
     )]
     LogNotLocal(String),
-    #[error("cannot {what}: {error}")]
-    System {
-        what: &'static str,
-        error: io::Error,
+    #[error("{0}")]
+    System(#[from] SystemError),
+    #[error("{0}")]
+    Diagnostics(#[from] crate::diagnostics::DiagnosticsError),
+    #[error(
+        "cannot write to the audit log `{path}`: {error}; make room, or name another with --audit"
+    )]
+    FirstRecord {
+        path: String,
+        error: crate::audit::LogError,
     },
     #[error("{0}; --prompt none does without")]
     Control(#[from] crate::control::ControlError),
@@ -72,9 +80,10 @@ pub(crate) enum SessionError {
     Shim(String),
 }
 
-pub(crate) fn system(what: &'static str) -> impl Fn(io::Error) -> SessionError {
-    move |error| SessionError::System { what, error }
-}
+/// Steps that the front takes as well.
+pub(crate) const ADOPT: &str = "adopt the session's orphans (PR_SET_CHILD_SUBREAPER)";
+pub(crate) const CLOSE_MEMORY: &str = "close own memory to others (PR_SET_DUMPABLE)";
+pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
 /// What the front handed over, and which descriptors are the caller's.
 #[derive(Debug)]
@@ -120,7 +129,7 @@ struct Parts {
     parking: Parking,
     listener: Rc<Listener>,
     signals: SignalFd,
-    child: Child,
+    pid: u32,
     args: (Vec<OsString>, Afterlife),
 }
 
@@ -132,22 +141,20 @@ fn start(
 ) -> Result<Started, SessionError> {
     let places = Places::find()?;
     let note = session_note(args);
-    crate::diagnostics::start(&places.diagnostics(&note.name))
-        .map_err(system("open the diagnostics file in the state directory"))?;
+    crate::diagnostics::start(&places.diagnostics(&note.name))?;
     let policy = LoadedPolicy::load(&args.policy, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
-    let mut kernel = Kernel::open().map_err(system("look at the system"))?;
+    let mut kernel = Kernel::open().map_err(cannot("look at proc and at the root directory"))?;
     let log = open_log(&log_path, note.clone(), &mut kernel)?;
-    prctl::set_child_subreaper(true)
-        .map_err(|errno| system("adopt the session's orphans")(errno.into()))?;
+    prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
-    let (shim, theirs) = fdpass::pair().map_err(|errno| system("make a socket")(errno.into()))?;
-    let child = spawn_shim(&theirs, &args.cmd)?;
+    let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
+    let waiting = spawn_shim(&theirs, &args.cmd)?;
     drop(theirs);
-    leave_to_command(callers).map_err(system("let go of the caller's descriptors"))?;
+    leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
-    prctl::set_dumpable(false).map_err(|errno| system("close the gate's memory")(errno.into()))?;
-    let signals = take_signals().map_err(system("block signals"))?;
+    prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
+    let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
     let Threads {
         readers,
         notices,
@@ -155,20 +162,28 @@ fn start(
         log,
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
-    let proc = kernel.proc.try_clone();
-    let proc = proc.map_err(system("copy a descriptor"))?;
+    let proc = kernel
+        .proc
+        .try_clone()
+        .map_err(cannot("copy a descriptor"))?;
     let parking = Parking::start(args, &places, note, policy.places.clone(), proc)?;
 
     let listener = receive_listener(&shim)?;
-    ledger.start(session_start(args, &policy))?;
-    let notice = format!(
-        "policy {}; {}; log {}",
-        policy.names(),
-        parking.in_words(policy.rules.ask_timeout()),
-        log_path.display()
-    );
+    // A front that failed meanwhile has said that nothing ran.
+    link.await_ready()
+        .map_err(cannot("go on without the front"))?;
+    let path = log_path.display().to_string();
+    let first = ledger.start(session_start(args, &policy));
+    first.map_err(|error| SessionError::FirstRecord { path, error })?;
+    let notice = first_words(&policy, &parking, &log_path);
     let notices = Some(notices).filter(|_| !args.no_notice);
     let args = (args.cmd.clone(), Afterlife::of(args));
+    // Told before CMD may go, so that its first word is not CMD's last.
+    link.send(&Message::Started {
+        pid: waiting.pid(),
+        notice: notice.clone(),
+    })
+    .map_err(cannot("tell the front"))?;
     let parts = Parts {
         kernel,
         policy,
@@ -179,21 +194,24 @@ fn start(
         parking,
         listener,
         signals,
-        child,
+        pid: waiting.release(),
         args,
     };
-    // Told before CMD may go, so that its first word is not CMD's last.
-    let pid = parts.child.id();
-    link.send(&Message::Started {
-        pid,
-        notice: notice.clone(),
-    })
-    .map_err(system("tell the front"))?;
     Ok(Started {
         parts,
         shim,
         notice,
     })
+}
+
+/// What whoever started the session is told of it.
+fn first_words(policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
+    format!(
+        "policy {}; {}; log {}",
+        policy.names(),
+        parking.in_words(policy.rules.ask_timeout()),
+        log.display()
+    )
 }
 
 /// The threads that may wait where the gate may not, each started before the listener exists.
@@ -210,15 +228,17 @@ impl Threads {
         let proc = kernel
             .proc
             .try_clone()
-            .map_err(system("copy a descriptor"))?;
+            .map_err(cannot("copy a descriptor"))?;
         Ok(Self {
-            readers: Readers::start(&kernel.proc, &kernel.session, &kernel.own)
-                .map_err(system("start the reader threads"))?,
-            notices: Notices::start().map_err(system("start the notice thread"))?,
-            watch: Watch::start(proc, pulse).map_err(system("start the watching thread"))?,
+            readers: Readers::start(&kernel.proc, &kernel.session, &kernel.own).map_err(cannot(
+                "start the threads that look files up, with descriptor tables of their own \
+                 (unshare)",
+            ))?,
+            notices: Notices::start().map_err(cannot("start the thread that tells of refusals"))?,
+            watch: Watch::start(proc, pulse).map_err(cannot("start the watching thread"))?,
             log: log
                 .start_syncing()
-                .map_err(system("start the log's thread"))?,
+                .map_err(cannot("start the log's thread"))?,
         })
     }
 }
@@ -233,7 +253,7 @@ impl Started {
         } = self;
         tracing::info!(notice, "session starts");
         let (cmd, afterlife) = parts.args;
-        let pid = Tid::new(parts.child.id());
+        let pid = Tid::new(parts.pid);
         let argv = cmd.iter().map(|word| word.as_bytes().to_vec()).collect();
         let front = Tid::new(getppid().as_raw().cast_unsigned());
         let group = Tid::new(getpgrp().as_raw().cast_unsigned());
@@ -341,8 +361,10 @@ fn take_signals() -> io::Result<SignalFd> {
 fn open_log(path: &Path, note: SessionNote, kernel: &mut Kernel) -> Result<Log, SessionError> {
     let log = Log::open(path, note)?;
     let own = kernel.proc.task(Tid::own());
-    let own = own.map_err(|errno| system("look at the gate's own process")(errno.into()))?;
-    if kernel.filesystems.of(log.as_fd(), &own) != Ok(Filesystem::Local) {
+    let own = own.map_err(cannot("look at the gate's own process"))?;
+    let filesystem = kernel.filesystems.of(log.as_fd(), &own);
+    let filesystem = filesystem.map_err(cannot("tell the audit log's file system"))?;
+    if filesystem != Filesystem::Local {
         return Err(SessionError::LogNotLocal(path.display().to_string()));
     }
     Ok(log)

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use execward_tests::{Ground, of_type};
+use execward_tests::{Ground, of_type, under};
 use sha2::{Digest, Sha256};
 
 #[test]
@@ -75,15 +75,7 @@ fn a_log_that_cannot_be_written_refuses_execs() {
     let ground = Ground::full("");
     // A limit on file size is a full disk for this one session.
     let gated = ground.command(&["sh", "-c", "while /bin/true; do :; done; echo refused"]);
-    let mut limited = std::process::Command::new("sh");
-    limited
-        .args(["-c", "ulimit -f 8; exec \"$@\"", "x"])
-        .arg(gated.get_program())
-        .args(gated.get_args())
-        .current_dir(ground.path(""));
-    for (name, value) in gated.get_envs() {
-        limited.env(name, value.unwrap_or_default());
-    }
+    let limited = under(&["sh", "-c", "ulimit -f 8; exec \"$@\"", "x"], &gated);
     let (_, stdout, stderr) = execward_tests::finish(limited);
     assert_eq!(stdout, "refused\n", "{stderr}");
     for record in ground.records() {

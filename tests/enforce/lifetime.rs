@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-use execward_tests::{Ground, Lines, end_of, finish, of_type, until};
+use execward_tests::{Ground, Lines, end_of, finish, of_type, under, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -74,15 +74,7 @@ fn the_commands_descriptors_are_the_callers() {
         .stdin(Stdio::null());
     let (_, expected, _) = finish(bare);
     let gated = ground.command(&["bash", "-c", listing]);
-    let mut with_seven = std::process::Command::new("bash");
-    with_seven
-        .args(["-c", list, "x"])
-        .arg(gated.get_program())
-        .args(gated.get_args())
-        .stdin(Stdio::null());
-    for (name, value) in gated.get_envs() {
-        with_seven.env(name, value.unwrap_or_default());
-    }
+    let with_seven = under(&["bash", "-c", list, "x"], &gated);
     let (_, seen, _) = finish(with_seven);
     assert!(expected.contains('7'));
     assert_eq!(seen, expected);

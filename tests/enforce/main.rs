@@ -13,6 +13,7 @@ mod reload;
 mod selectors;
 mod senders;
 mod signals;
+mod start;
 mod terminal;
 mod threads;
 mod verdict;

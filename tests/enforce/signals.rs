@@ -53,15 +53,17 @@ fn a_signal_before_the_front_knows_the_command_is_not_lost() {
             .spawn()
             .unwrap();
         let gate = gate_of(pid(&front));
-        // Before it blocks TERM the front dies of it, and CMD with the front.
-        execward_tests::until("the front to block TERM", || {
+        // Before it blocks TERM the front dies of it, and CMD with the front; before it sleeps, the
+        // gate waits for its word.
+        execward_tests::until("the front to block TERM and to sleep", || {
             let status = std::fs::read_to_string(format!("/proc/{}/status", front.id())).ok()?;
             let blocked = status
                 .lines()
                 .find_map(|line| line.strip_prefix("SigBlk:\t"))?;
             let blocked = u64::from_str_radix(blocked, 16).ok()?;
             // While it spawns the gate, every signal is blocked for a moment: SEGV too.
-            (blocked >> 14 & 1 == 1 && blocked >> 10 & 1 == 0).then_some(())
+            let takes_signals = blocked >> 14 & 1 == 1 && blocked >> 10 & 1 == 0;
+            (takes_signals && status.contains("State:\tS")).then_some(())
         });
         kill(pid(&front), Signal::SIGSTOP).unwrap();
         let lines = Lines::of(front.stdout.take().unwrap());

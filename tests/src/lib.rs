@@ -259,6 +259,31 @@ impl Ran {
     }
 }
 
+/// `gated` started by `words`, which end by executing what follows them.
+///
+/// # Panics
+/// If there are none.
+#[must_use]
+pub fn under(words: &[&str], gated: &Command) -> Command {
+    let (first, rest) = words.split_first().expect("a program");
+    let mut command = Command::new(first);
+    command
+        .args(rest)
+        .arg(gated.get_program())
+        .args(gated.get_args())
+        .stdin(Stdio::null());
+    if let Some(directory) = gated.get_current_dir() {
+        command.current_dir(directory);
+    }
+    for (name, value) in gated.get_envs() {
+        match value {
+            Some(value) => command.env(name, value),
+            None => command.env_remove(name),
+        };
+    }
+    command
+}
+
 /// The records of one type.
 pub fn of_type<'a>(records: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
     records.iter().filter(move |record| record["type"] == kind)

@@ -44,7 +44,9 @@ pub(crate) struct Log {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum LogError {
     /// The directory or the file.
-    #[error("cannot open the audit log `{}`: {error}", path.display())]
+    #[error(
+        "cannot open the audit log `{}`: {error}; name another with --audit", path.display()
+    )]
     Open {
         /// Of which file.
         path: PathBuf,
@@ -55,7 +57,7 @@ pub(crate) enum LogError {
     #[error("the audit log `{}` is not a regular file; name another with --audit", .0.display())]
     NotRegular(PathBuf),
     /// A record.
-    #[error("cannot write to the audit log: {0}")]
+    #[error("{0}")]
     Write(#[from] io::Error),
 }
 

@@ -237,7 +237,7 @@ pub(crate) enum ControlError {
     Place(#[from] super::place::PlaceError),
     #[error(
         "this kernel cannot name a sender for sure (SO_PEERPIDFD, Linux 6.5), so nobody could be \
-         asked; `--prompt none` refuses what would be asked"
+         asked; use a newer kernel"
     )]
     Unsupported,
     #[error("cannot start the control channel: {0}")]

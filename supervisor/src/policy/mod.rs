@@ -55,7 +55,10 @@ pub(crate) enum PolicyError {
     #[error("the policy has faults and is not loaded\n{}", .0.render(Style::Plain))]
     Faults(Diagnostics),
     /// The workspace.
-    #[error("the workspace `{}` is not a directory that can be entered: {error}", path.display())]
+    #[error(
+        "the workspace `{}` is not a directory that can be entered: {error}; name one with \
+         --workspace", path.display()
+    )]
     Workspace {
         path: PathBuf,
         error: std::io::Error,

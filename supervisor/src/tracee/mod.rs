@@ -10,6 +10,6 @@ mod tid;
 pub(crate) use credentials::{Credentials, as_task};
 pub(crate) use memory::{Memory, MemoryError};
 pub(crate) use pidfd::is_alive;
-pub(crate) use procfs::{Procfs, TaskDir, status_below};
+pub(crate) use procfs::{Procfs, ProcfsError, TaskDir, status_below};
 pub(crate) use status::{Status, StatusError};
 pub(crate) use tid::Tid;
