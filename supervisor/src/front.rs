@@ -363,9 +363,12 @@ fn take_signals() -> io::Result<SignalFd> {
     for signal in FORWARDED.into_iter().chain(STOPS) {
         blocked.add(signal);
     }
+    let read = blocked;
+    // A line that makes a file too large is an errno: the front stays for CMD.
+    blocked.add(Signal::SIGXFSZ);
     blocked.thread_block()?;
     Ok(SignalFd::with_flags(
-        &blocked,
+        &read,
         SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
     )?)
 }

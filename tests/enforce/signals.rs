@@ -80,3 +80,13 @@ fn a_signal_before_the_front_knows_the_command_is_not_lost() {
         assert_eq!(end_of(&mut front).code(), Some(9));
     }
 }
+
+/// The front's own line is over the limit of its caller's files: that is no reason to die of it.
+#[test]
+fn a_line_that_finds_no_room_is_lost_and_the_status_is_not() {
+    let ground = Ground::full("");
+    let words = ["sh", "-c", "ulimit -f 0; exec \"$@\" 2>err", "x"];
+    let limited = execward_tests::under(&words, &ground.command(&["true"]));
+    let (status, _, _) = execward_tests::finish(limited);
+    assert_eq!(status.code(), Some(125));
+}

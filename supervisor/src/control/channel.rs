@@ -95,9 +95,7 @@ impl Control {
         places: PolicyPlaces,
         bouncer: Bouncer,
     ) -> Result<Self, ControlError> {
-        if !Peer::is_supported() {
-            return Err(ControlError::Unsupported);
-        }
+        Peer::check_support()?;
         listener.set_nonblocking(true)?;
         let (notices, from_gate) = unbounded_channel();
         let (to_gate, reports) = sync_channel(REPORTS_MAX);

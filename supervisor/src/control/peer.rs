@@ -8,9 +8,11 @@
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 
+use nix::errno::Errno;
 use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::{PeerCredentials, PeerPidfd};
 
+use super::channel::ControlError;
 use super::sender::Stranger;
 use crate::audit::Approver;
 use crate::tracee::{Tid, is_alive};
@@ -34,9 +36,19 @@ impl Peer {
         Ok(Self { pidfd, process })
     }
 
-    /// Whether this kernel can name a peer so that its number cannot be another's.
-    pub(super) fn is_supported() -> bool {
-        std::os::unix::net::UnixStream::pair().is_ok_and(|(one, _other)| Self::of(&one).is_ok())
+    /// Makes sure that this kernel can name a peer so that its number cannot be another's.
+    ///
+    /// # Errors
+    /// [`ControlError::Unsupported`] if it cannot, or what it answers instead.
+    pub(super) fn check_support() -> Result<(), ControlError> {
+        let (one, _other) = std::os::unix::net::UnixStream::pair()?;
+        match Self::of(&one) {
+            Ok(_) => Ok(()),
+            Err(error) if error.raw_os_error() == Some(Errno::ENOPROTOOPT as i32) => {
+                Err(ControlError::Unsupported)
+            }
+            Err(error) => Err(error.into()),
+        }
     }
 
     pub(super) fn process(&self) -> Approver {
