@@ -83,7 +83,7 @@ impl Gate {
 
     /// Puts `line` on the standard error of a task that waits in its exec; whether it is there.
     pub(crate) fn say(&mut self, line: &[u8], task: &TaskDir, tgid: Tid) -> bool {
-        let Some(notices) = &self.notices else {
+        let Some(notices) = &mut self.notices else {
             return false;
         };
         let (proc, filesystems) = (&self.kernel.proc, &mut self.kernel.filesystems);

@@ -16,7 +16,7 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
 use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{dup2_stdin, dup2_stdout};
+use nix::unistd::{dup2_stdin, dup2_stdout, getpid, getsid};
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::exit::ExitStatus;
@@ -221,7 +221,8 @@ impl Front {
     }
 
     /// Passes on what a process sent to the front. What the terminal or the kernel sent, CMD got
-    /// itself: it is in the same process group.
+    /// itself: it is in the same process group. But a terminal that is gone is told to the leader of
+    /// its session alone, and that may be the front.
     fn pass_signals_on(&mut self) {
         while let Ok(Some(info)) = self.signals.read_signal() {
             let signal = i32::try_from(info.ssi_signo)
@@ -235,7 +236,8 @@ impl Front {
                 .command
                 .as_ref()
                 .is_some_and(|(pid, _)| pid.as_u32() == info.ssi_pid);
-            if was_sent && !from_command {
+            let is_hangup = signal == Signal::SIGHUP && getsid(None) == Ok(getpid());
+            if (was_sent || is_hangup) && !from_command {
                 self.send(signal);
             }
         }

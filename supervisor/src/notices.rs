@@ -2,12 +2,14 @@
 //!
 //! The descriptor is the task's own, copied: never re-opened by name, which would write into files
 //! that the task may only read, and over the start of its logs (both tried). Its flags are never
-//! changed. Nothing here may wait; where a line cannot be written at once there is none, and the
+//! changed. Nothing here may wait for long; where a line cannot be written there is none, and the
 //! record has it.
 
 use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::time::Duration;
 
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::close;
 use rustix::fs::{AtFlags, FileType, OFlags, StatxFlags, fcntl_getfl, statx};
@@ -30,7 +32,16 @@ const COMMAND_MAX_BYTES: usize = 160;
 #[derive(Debug)]
 pub(crate) struct Notices {
     files: OwnedFd,
+    /// Lines whose writing nobody has reported.
+    unreported: u32,
 }
+
+/// How long the gate waits for a line to be in its file. Whoever reads the file once the exec has
+/// failed is to find it there; without waiting, one in six was late on a busy machine (tried).
+const PATIENCE: Duration = Duration::from_millis(250);
+
+/// What the thread says of a line that it has dealt with.
+const DONE: [u8; 1] = [b'.'];
 
 impl Notices {
     /// Starts the thread that writes to regular files, which may wait for a disk. Like a reader it
@@ -56,7 +67,10 @@ impl Notices {
         ready.recv().map_err(std::io::Error::other)??;
         // The thread's own by now; the same number here is a copy that nobody owns.
         close(its_own)?;
-        Ok(Self { files })
+        Ok(Self {
+            files,
+            unreported: 0,
+        })
     }
 
     /// Puts `line`, of at most [`LINE_MAX_BYTES`], on the standard error of the task behind `task`,
@@ -65,7 +79,7 @@ impl Notices {
     /// # Errors
     /// If there is no way to do so at once.
     pub(crate) fn tell(
-        &self,
+        &mut self,
         line: &[u8],
         proc: &Procfs,
         filesystems: &mut Filesystems,
@@ -96,15 +110,37 @@ impl Notices {
             }
             FileType::RegularFile if filesystems.of(stderr.as_fd(), task)? == Filesystem::Local => {
                 // Through the shared description, so that it lands where the task's own would.
-                fdpass::send(
-                    self.files.as_fd(),
-                    line,
-                    &[stderr.as_fd()],
-                    SendFlags::DONTWAIT,
-                )
+                self.write_to_file(stderr.as_fd(), line)
             }
             _ => Err(Errno::OPNOTSUPP),
         }
+    }
+
+    /// Has the thread write, and waits for it a little. A disk that keeps it longer keeps the gate
+    /// no second time.
+    fn write_to_file(&mut self, file: BorrowedFd<'_>, line: &[u8]) -> Result<(), Errno> {
+        while self.unreported > 0 && self.hear(Duration::ZERO) {}
+        let is_behind = self.unreported > 0;
+        fdpass::send(self.files.as_fd(), line, &[file], SendFlags::DONTWAIT)?;
+        self.unreported += 1;
+        if !is_behind && !self.hear(PATIENCE) {
+            tracing::warn!("a line on a standard error waits for its file");
+        }
+        Ok(())
+    }
+
+    /// Waits for a report; whether there was one.
+    fn hear(&mut self, patience: Duration) -> bool {
+        let mut fds = [PollFd::new(self.files.as_fd(), PollFlags::POLLIN)];
+        let timeout = PollTimeout::try_from(patience).unwrap_or(PollTimeout::ZERO);
+        if !matches!(poll(&mut fds, timeout), Ok(1..)) {
+            return false;
+        }
+        let mut report = DONE;
+        let heard = fdpass::receive(self.files.as_fd(), &mut report, RecvFlags::DONTWAIT);
+        let is_report = matches!(heard, Ok((1, _)));
+        self.unreported -= u32::from(is_report);
+        is_report
     }
 }
 
@@ -117,6 +153,10 @@ fn write_to_files(socket: &OwnedFd) {
             if let Err(errno) = rustix::io::write(&fd, text) {
                 tracing::debug!(%errno, "a line was not written");
             }
+        }
+        // The gate may be gone, or far behind: then it waits for no report.
+        if let Err(errno) = fdpass::send(socket.as_fd(), &DONE, &[], SendFlags::DONTWAIT) {
+            tracing::debug!(%errno, "a line is not reported");
         }
     }
 }

@@ -99,3 +99,16 @@ fn an_answer_from_elsewhere_lets_it_go_on() {
     assert_eq!(verdict(&ground.records_at_end(), "a"), ("allow", "user"));
     terminal.close();
 }
+
+/// The kernel tells the leader of the terminal's session alone; here that is the front.
+#[test]
+fn a_session_ends_with_its_terminal() {
+    let ground = Ground::full("");
+    let command = ground.command(&["sh", "-c", "echo ready; while :; do sleep 1; done"]);
+    let mut terminal = Terminal::of(&command);
+    terminal.wait_for("ready");
+    let status = terminal.hang_up();
+    assert_eq!(status.code(), Some(128 + 1));
+    let records = ground.records_at_end();
+    assert_eq!(of_type(&records, "session.end").count(), 1);
+}

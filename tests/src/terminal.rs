@@ -1,75 +1,76 @@
-//! A terminal with a person's shell in it.
+//! A terminal, with a person's shell in it or a session alone.
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
-use std::thread;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::OpenOptionsExt;
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use nix::pty::{Winsize, openpty};
+use nix::fcntl::OFlag;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 
-use crate::{DEADLINE, Ground, end_of};
+use crate::{DEADLINE, Ground, end_of, under};
 
-/// A bash that owns a terminal, and the other end of that.
+/// The leader of a terminal's session, and the terminal's other end.
 #[derive(Debug)]
 pub struct Terminal {
-    bash: Child,
+    leader: Child,
     master: File,
-    shown: Receiver<Vec<u8>>,
     /// What is shown and was not looked for yet.
     text: String,
 }
 
-const SIZE: Winsize = Winsize {
-    ws_row: 40,
-    ws_col: 400,
-    ws_xpixel: 0,
-    ws_ypixel: 0,
-};
-
 impl Terminal {
-    /// Starts it in `ground`'s directory, with the environment of its sessions.
+    /// Starts bash in `ground`'s directory, with the environment of its sessions.
     ///
     /// # Panics
     /// If there is no terminal to be had.
     #[must_use]
     pub fn open(ground: &Ground) -> Self {
-        let pty = openpty(&SIZE, None).expect("a terminal");
-        let slave = || Stdio::from(pty.slave.try_clone().expect("a descriptor"));
-        let mut bash = Command::new("setsid");
-        bash.args(["--ctty", "bash", "--norc", "--noprofile", "-i"])
+        let mut bash = Command::new("bash");
+        bash.args(["--norc", "--noprofile", "-i"])
             .current_dir(ground.path(""))
             .env("PS1", "ready> ")
             .env("TERM", "dumb")
-            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
-            .stdin(slave())
-            .stdout(slave())
-            .stderr(slave());
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin");
         for (name, value) in ground.command(&["true"]).get_envs() {
             bash.env(name, value.unwrap_or_default());
         }
-        let bash = bash.spawn().expect("bash");
-        let master = File::from(pty.master);
-        let mut reader = master.try_clone().expect("a descriptor");
-        let (sender, shown) = channel();
-        thread::spawn(move || {
-            let mut piece = [0; 4096];
-            // The end is EIO here.
-            while let Ok(len @ 1..) = reader.read(&mut piece) {
-                let piece = piece.get(..len).unwrap_or_default().to_vec();
-                if sender.send(piece).is_err() {
-                    return;
-                }
-            }
-        });
-        let mut terminal = Self {
-            bash,
-            master,
-            shown,
+        let mut terminal = Self::of(&bash);
+        terminal.wait_for("ready> ");
+        terminal
+    }
+
+    /// Starts `command`, which leads the terminal's session.
+    ///
+    /// # Panics
+    /// If there is no terminal to be had.
+    #[must_use]
+    pub fn of(command: &Command) -> Self {
+        // openpty(3) lets both ends pass into every process that is started meanwhile.
+        let flags = OFlag::O_RDWR | OFlag::O_NOCTTY | OFlag::O_CLOEXEC;
+        let master = posix_openpt(flags).expect("a terminal");
+        grantpt(&master).expect("a terminal");
+        unlockpt(&master).expect("a terminal");
+        let path = ptsname_r(&master).expect("a terminal");
+        let slave = File::options()
+            .read(true)
+            .write(true)
+            .custom_flags(libc::O_NOCTTY)
+            .open(path)
+            .expect("a terminal");
+        let slave = || Stdio::from(slave.try_clone().expect("a descriptor"));
+        let mut leader = under(&["setsid", "--ctty"], command);
+        leader.stdin(slave()).stdout(slave()).stderr(slave());
+        let leader = leader.spawn().expect("setsid");
+        let terminal = Self {
+            leader,
+            master: File::from(OwnedFd::from(master)),
             text: String::new(),
         };
-        terminal.wait_for("ready> ");
+        terminal.resize(400);
         terminal
     }
 
@@ -81,11 +82,11 @@ impl Terminal {
         self.master.write_all(keys.as_bytes()).expect("a terminal");
     }
 
-    /// Makes the window smaller.
+    /// Makes the window `columns` wide.
     ///
     /// # Panics
     /// If it cannot be.
-    pub fn resize(&mut self, columns: u16) {
+    pub fn resize(&self, columns: u16) {
         let mut command = Command::new("stty");
         command
             .args(["cols", &columns.to_string()])
@@ -105,12 +106,19 @@ impl Terminal {
                 return std::mem::replace(&mut self.text, rest);
             }
             let left = DEADLINE.saturating_sub(start.elapsed());
-            match self.shown.recv_timeout(left) {
-                Ok(piece) => self.text.extend(piece.into_iter().map(char::from)),
-                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => {
-                    panic!("waited in vain for `{text}`; shown: {}", self.text)
-                }
-            }
+            let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+            let left = PollTimeout::try_from(left).expect("a time-out");
+            let is_shown = poll(&mut fds, left) == Ok(1);
+            let mut piece = [0; 4096];
+            // The end is EIO here.
+            let len = if is_shown {
+                self.master.read(&mut piece).unwrap_or(0)
+            } else {
+                0
+            };
+            assert!(len > 0, "waited in vain for `{text}`; shown: {}", self.text);
+            self.text
+                .extend(piece.iter().take(len).copied().map(char::from));
         }
     }
 
@@ -120,6 +128,18 @@ impl Terminal {
     /// If it does not end.
     pub fn close(mut self) {
         self.press("exit 0\n");
-        end_of(&mut self.bash);
+        end_of(&mut self.leader);
+    }
+
+    /// Takes the terminal away; how the leader of its session ends then.
+    ///
+    /// # Panics
+    /// If it does not end.
+    pub fn hang_up(self) -> ExitStatus {
+        let Self {
+            mut leader, master, ..
+        } = self;
+        drop(master);
+        end_of(&mut leader)
     }
 }
