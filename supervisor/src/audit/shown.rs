@@ -2,11 +2,10 @@
 
 /// A word that a shell reads back as one; `"` where it needs it.
 pub(crate) fn quoted(word: &str) -> String {
-    let text = escaped(word);
     if is_plain(word.as_bytes()) {
-        text
+        word.to_owned()
     } else {
-        format!("\"{text}\"")
+        format!("\"{}\"", word.escape_default())
     }
 }
 
@@ -16,7 +15,23 @@ pub(crate) fn is_plain(word: &[u8]) -> bool {
     !word.is_empty() && word.iter().all(is_plain)
 }
 
-/// `text` with everything else escaped as in Rust.
+/// `text` of a sentence, with all but printable ASCII escaped as in Rust.
 pub(crate) fn escaped(text: &str) -> String {
-    text.chars().flat_map(char::escape_default).collect()
+    let escape = |c: char| match c {
+        '\'' | '"' => String::from(c),
+        other => other.escape_default().to_string(),
+    };
+    text.chars().map(escape).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_keeps_its_quotes_and_loses_what_moves_a_cursor() {
+        assert_eq!(escaped("an agent's \"x\""), "an agent's \"x\"");
+        assert_eq!(escaped("a\n\u{202e}\\"), "a\\n\\u{202e}\\\\");
+        assert_eq!(quoted("it's"), "\"it\\'s\"");
+    }
 }

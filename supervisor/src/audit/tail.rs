@@ -173,7 +173,7 @@ fn policy(record: &Value) -> String {
     let names = notes
         .into_iter()
         .flatten()
-        .map(|note| escaped(text(note, "/name")).to_string());
+        .map(|note| escaped(text(note, "/name")));
     names.collect::<Vec<_>>().join(", ")
 }
 
