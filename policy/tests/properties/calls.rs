@@ -181,5 +181,5 @@ pub(crate) fn calls() -> impl Strategy<Value = Vec<Call>> {
 
 /// Calls for a property that only rare ones can fail.
 pub(crate) fn many_calls() -> impl Strategy<Value = Vec<Call>> {
-    prop::collection::vec(call(), 16..32)
+    prop::collection::vec(call(), 12..20)
 }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, ExecRequest, Lineage, Origin, ProgramFile};
+use execward_policy::{Action, Ancestor, ExecRequest, Lineage, Origin, ProgramFile};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::calls::{calls, cwd, digest, interpreter, lineage};
+use crate::calls::{calls, cwd, digest, interpreter, lineage, many_calls};
 use crate::draft::{Call, DraftPolicy};
 use crate::draw;
 
@@ -122,11 +122,25 @@ proptest! {
         assert_no_looser(&policy, &more, &calls)?;
     }
 
+    /// Nobody knows whether it takes the next argument for its value.
+    #[test]
+    fn an_unknown_flag_in_front_never_loosens(policy in draw::policy(), calls in many_calls()) {
+        let mut policy = policy;
+        for file in &mut policy.files {
+            // `argv` is the whole vector, and one with a flag more is another.
+            file.rules.retain(|rule| rule.action == Action::Allow || !rule.has("argv"));
+        }
+        let calls: Vec<Call> =
+            calls.into_iter().filter(|call| !call.request.argv.is_empty()).collect();
+        let more = changed(&calls, |request| request.argv.insert(1, "--zz".into()));
+        assert_no_looser(&policy, &more, &calls)?;
+    }
+
     #[test]
     fn the_first_element_identifies_nothing(policy in draw::policy(), calls in calls()) {
         let called_otherwise = changed(&calls, |request| {
             if let Some(first) = request.argv.first_mut() {
-                *first = "/usr/bin/sudo".into();
+                *first = "push".into();
             }
         });
         prop_assert_eq!(policy.decide(&calls), policy.decide(&called_otherwise));

@@ -77,7 +77,7 @@ proptest! {
 
     #[test]
     fn an_exception_narrows_a_rule(
-        policy in draw::policy(), (rule, key, entry) in rule_and_entry(), calls in calls(),
+        policy in draw::policy(), (rule, key, entry) in rule_and_entry(), calls in many_calls(),
     ) {
         let excepting = with_entry(rule.clone(), key, format!("!{entry}"));
         let action = rule.action;
@@ -89,7 +89,7 @@ proptest! {
 
     #[test]
     fn an_entry_widens_a_rule(
-        policy in draw::policy(), (rule, key, entry) in rule_and_entry(), calls in calls(),
+        policy in draw::policy(), (rule, key, entry) in rule_and_entry(), calls in many_calls(),
     ) {
         let wide = with_entry(rule.clone(), key, entry);
         let action = rule.action;
