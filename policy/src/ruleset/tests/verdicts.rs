@@ -93,6 +93,28 @@ fn a_verdict_names_the_rule_that_led_to_it() {
 }
 
 #[test]
+fn an_allow_of_fewer_words_lifts_no_ask() {
+    for (allow, decision) in [
+        ("program = 'git'", Decision::Ask),
+        ("command = 'git *'", Decision::Ask),
+        ("command = 'git push'", Decision::Allow),
+        ("command = 'git push origin'", Decision::Allow),
+        ("argv = ['git', 'push', 'origin']", Decision::Allow),
+    ] {
+        let user = format!("version = 1\nmode.security = 'full'\n[[allow]]\nid = 'a'\n{allow}");
+        let ruleset = load(&[
+            (
+                "version = 1\n[[ask]]\nid = 'q'\ncommand = 'git push'",
+                Layer::Builtin,
+            ),
+            (&user, Layer::User),
+        ]);
+        let call = "/usr/bin/git push origin";
+        assert_eq!(decide(&ruleset, call), decision, "{allow}");
+    }
+}
+
+#[test]
 fn where_one_mode_never_asks_no_other_does() {
     let never = "version = 1\nmode = { security = 'full', ask = 'off' }";
     for beside in [
