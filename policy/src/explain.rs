@@ -50,9 +50,13 @@ impl Ruleset {
                 Action::Allow => images.get(..1).unwrap_or_default(),
                 Action::Ask | Action::Deny => images.as_slice(),
             };
-            if let Some(image) = of_rule.iter().find(|image| rule.holds(image, now)) {
-                let is_ask = rule.action() == Action::Ask;
-                let is_lifted = is_ask && self.is_lifted(rule, image, now);
+            let mut held = of_rule.iter().filter(|image| rule.holds(image, now));
+            if let Some(first) = held.next() {
+                // An image for which it is not lifted is enough for it to ask.
+                let is_lifted = rule.action() == Action::Ask
+                    && std::iter::once(first)
+                        .chain(held)
+                        .all(|image| self.is_lifted(rule, image, now));
                 hits.push(Hit { rule, is_lifted });
             } else if let Some(key) = of_rule.iter().find_map(|image| rule.near_miss(image, now)) {
                 misses.push(Miss { rule, key });

@@ -101,11 +101,15 @@ impl Mode {
             .approval
             .map_or(Decision::Allow, |approval| approval.decide(state));
         let decision = self.by_security(state).max(opinion);
-        let asks_nothing = self.ask == Ask::Off || self.approval == Some(Approval::Never);
-        if asks_nothing && decision == Decision::Ask {
+        if self.never_asks() && decision == Decision::Ask {
             return Decision::Deny;
         }
         decision
+    }
+
+    /// Whether what would be a question is a refusal.
+    pub(crate) fn never_asks(self) -> bool {
+        self.ask == Ask::Off || self.approval == Some(Approval::Never)
     }
 
     /// What becomes of the call if it is asked about and nobody answers.

@@ -84,6 +84,12 @@ impl Program {
         }
     }
 
+    /// Whether the entry means this image or, in doubt, what it may be under another name.
+    pub(crate) fn selects(&self, image: &Image<'_>, reading: Reading) -> bool {
+        self.covers(image, reading)
+            || (reading == Reading::Doubtful && image.guises().any(|guise| self.may_be(&guise)))
+    }
+
     /// Whether the entry means this image *by a name that ends in* `name`.
     pub(crate) fn covers_as(&self, name: &[u8], image: &Image<'_>, reading: Reading) -> bool {
         match self {

@@ -156,9 +156,9 @@ impl Rule {
 
     /// Whether an image may run because it is among the rule's `children`.
     pub(crate) fn covers_child(&self, image: &Image<'_>) -> bool {
-        let covers = |program: &Program, reading| program.covers(image, reading);
+        let selects = |program: &Program, reading| program.selects(image, reading);
         let children = self.children.as_ref();
-        children.is_some_and(|children| children.holds(Reading::Strict, covers))
+        children.is_some_and(|children| children.holds(Reading::Strict, selects))
     }
 
     /// Whether this allow says at least as much of the call as the ask does, so that its

@@ -37,7 +37,8 @@ impl Ruleset {
     ///
     /// Rules of all sources count together. A key of `[mode]` is the user's, else the one that
     /// execward brings; in a layer the source named last counts. What an agent's file or a
-    /// floor says of the mode is held beside it, and the stricter counts.
+    /// floor says of the mode is held beside it, and the stricter counts; where one of them never
+    /// asks, a question of another is a refusal.
     ///
     /// # Errors
     ///
@@ -246,8 +247,16 @@ impl Ruleset {
                 })
         };
         let (decision, mode) = strictest(Mode::decide).unwrap_or((Decision::Deny, self.modes.base));
-        let unanswered =
-            strictest(Mode::unanswered).map_or(Decision::Deny, |(decision, _)| decision);
+        // Where one never asks, what another would ask is a refusal.
+        let mut silent = self.modes.all().filter(|mode| mode.never_asks());
+        let (decision, mode) = match (decision, silent.next()) {
+            (Decision::Ask, Some(silent)) => (Decision::Deny, silent),
+            _ => (decision, mode),
+        };
+        let unanswered = match decision {
+            Decision::Ask => strictest(Mode::unanswered).map_or(Decision::Deny, |(of, _)| of),
+            Decision::Allow | Decision::Deny => decision,
+        };
         let is_led_to = match state {
             State::Asked => mode.security != Security::Deny,
             State::Allowed => decision == Decision::Allow,

@@ -145,11 +145,7 @@ impl Selectors {
 
     fn program_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
         self.program.as_ref().is_none_or(|programs| {
-            programs.holds(reading, |program, reading| {
-                program.covers(image, reading)
-                    || (reading == Reading::Doubtful
-                        && image.guises().any(|guise| program.may_be(&guise)))
-            })
+            programs.holds(reading, |program, reading| program.selects(image, reading))
         })
     }
 

@@ -61,13 +61,13 @@ impl Modes {
         };
         let fold = |layer, under| of(layer).fold(under, Settings::overlaid);
         let own = fold(Layer::User, fold(Layer::Builtin, Settings::default()));
-        let (base, agents) = match own.security {
-            Some(_) => (own, true),
-            // Alone, an agent's mode is the mode.
-            None => (own.overlaid(fold(Layer::Agent, Settings::default())), false),
+        let base = match own.security {
+            Some(_) => own,
+            // Where nobody else says what runs, an agent's file does. What else the user says
+            // is not the agent's to change.
+            None => fold(Layer::Agent, Settings::default()).overlaid(own),
         };
-        let agents = of(Layer::Agent).filter(|_| agents);
-        let beside: Vec<Settings> = agents
+        let beside: Vec<Settings> = of(Layer::Agent)
             .chain(of(Layer::Floor))
             .filter(|settings| *settings != Settings::default())
             .map(|settings| base.overlaid(settings))
@@ -148,6 +148,24 @@ mod tests {
         assert_eq!(modes.base.security, Security::Full);
         let modes = Modes::of(&[(Layer::Floor, security(Security::Full))]);
         assert_eq!(modes.base.security, Security::Deny);
+    }
+
+    #[test]
+    fn an_agent_that_says_what_runs_changes_nothing_else_that_the_user_says() {
+        let modes = Modes::of(&[
+            (Layer::User, ask(Ask::Off)),
+            (
+                Layer::Agent,
+                Settings {
+                    ask: Some(Ask::OnMiss),
+                    ..security(Security::Full)
+                },
+            ),
+        ]);
+        assert_eq!(
+            (modes.base.security, modes.base.ask),
+            (Security::Full, Ask::Off)
+        );
     }
 
     #[test]

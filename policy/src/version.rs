@@ -18,24 +18,18 @@ pub(crate) fn is_version_of(called: &[u8], name: &[u8]) -> bool {
         || name.strip_prefix(called).is_some_and(is_version)
 }
 
-/// What versions of one name have in common.
+/// What versions of one name have in common: the name without all that a version may end in.
+/// Nothing is left of a name that is nothing else.
 pub(crate) fn unversioned(name: &[u8]) -> &[u8] {
-    let is_part = |byte: &u8| byte.is_ascii_digit() || *byte == b'.';
-    let end = name
-        .iter()
-        .rposition(|byte| !is_part(byte))
-        .map_or(0, |at| at + 1);
-    let stem = name.get(..end).unwrap_or_default();
-    let stem = if end < name.len() {
-        stem.strip_suffix(b"-").unwrap_or(stem)
-    } else {
-        stem
-    };
-    if stem.is_empty() { name } else { stem }
+    let is_part = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'.' | b'-');
+    let end = name.iter().rposition(|byte| !is_part(byte));
+    name.get(..end.map_or(0, |at| at + 1)).unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -70,9 +64,20 @@ mod tests {
     }
 
     #[test]
-    fn a_name_of_digits_is_its_own_stem() {
-        for name in ["7", "2048", "-1", "."] {
-            assert_eq!(unversioned(name.as_bytes()), name.as_bytes());
+    fn a_name_of_nothing_but_a_version_has_a_stem_too() {
+        for (called, name) in [("7.1", "7"), ("a-1", "a-"), ("a.-1", "a.")] {
+            let [called, name] = [called, name].map(str::as_bytes);
+            assert!(is_version_of(called, name));
+            assert_eq!(unversioned(called), unversioned(name));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn versions_have_their_stem_in_common(name in "[a1.-]{1,4}", rest in "[a1.-]{0,3}") {
+            let called = format!("{name}{rest}");
+            let [called, name] = [&called, &name].map(String::as_bytes);
+            prop_assert!(!is_version_of(called, name) || unversioned(called) == unversioned(name));
         }
     }
 }

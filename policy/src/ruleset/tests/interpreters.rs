@@ -3,6 +3,24 @@
 use super::*;
 
 #[test]
+fn an_ask_that_is_lifted_for_one_image_and_not_for_another_is_not_lifted() {
+    let ruleset = load(&[
+        (
+            "version = 1\n[[ask]]\nid = 'q'\nprogram = ['tool', 'sh']",
+            Layer::Builtin,
+        ),
+        (
+            "version = 1\nmode.security = 'full'\n[[allow]]\nid = 'a'\nprogram = 'tool'",
+            Layer::User,
+        ),
+    ]);
+    let request = script("/usr/bin/tool", "/usr/bin/sh", None);
+    let explanation = ruleset.explain(&request, Timestamp::UNIX_EPOCH);
+    assert_eq!(explanation.verdict.decision(), Decision::Ask);
+    assert!(!explanation.hits[0].is_lifted);
+}
+
+#[test]
 fn a_deny_holds_for_an_interpreter() {
     for rule in [
         "program = 'node'",

@@ -112,6 +112,47 @@ fn a_verdict_names_the_rule_that_led_to_it() {
 }
 
 #[test]
+fn an_allow_of_fewer_words_lifts_no_ask() {
+    for (allow, decision) in [
+        ("program = 'git'", Decision::Ask),
+        ("command = 'git *'", Decision::Ask),
+        ("command = 'git push'", Decision::Allow),
+        ("command = 'git push origin'", Decision::Allow),
+        ("argv = ['git', 'push', 'origin']", Decision::Allow),
+    ] {
+        let user = format!("version = 1\nmode.security = 'full'\n[[allow]]\nid = 'a'\n{allow}");
+        let ruleset = load(&[
+            (
+                "version = 1\n[[ask]]\nid = 'q'\ncommand = 'git push'",
+                Layer::Builtin,
+            ),
+            (&user, Layer::User),
+        ]);
+        let call = "/usr/bin/git push origin";
+        assert_eq!(decide(&ruleset, call), decision, "{allow}");
+    }
+}
+
+#[test]
+fn where_one_mode_never_asks_no_other_does() {
+    let never = "version = 1\nmode = { security = 'full', ask = 'off' }";
+    for beside in [
+        "version = 1\nlayer = 'agent'\nmode.ask = 'always'",
+        "version = 1\nlayer = 'floor'\nmode.ask = 'always'",
+    ] {
+        let ruleset = load(&[(never, Layer::User), (beside, Layer::User)]);
+        let request = call(ProgramFile::at("/usr/bin/x"), &[]);
+        let verdict = ruleset.decide(&request, Timestamp::UNIX_EPOCH);
+        assert_eq!(verdict.decision(), Decision::Deny, "{beside}");
+        assert_eq!(verdict.unanswered(), Decision::Deny, "{beside}");
+        assert!(
+            matches!(verdict.basis(), Basis::Default { ask: Ask::Off, .. }),
+            "{beside}"
+        );
+    }
+}
+
+#[test]
 fn of_several_rules_the_highest_layer_and_then_the_first_id_is_named() {
     let ruleset = load(&[
         (
