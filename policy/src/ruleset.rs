@@ -171,6 +171,13 @@ impl Ruleset {
         self.modes.base
     }
 
+    /// Whether no call is ever asked about: some mode in force forbids it, and then what an
+    /// ask holds for is refused.
+    #[must_use]
+    pub fn never_asks(&self) -> bool {
+        self.modes.all().any(Mode::never_asks)
+    }
+
     /// How long a question waits for its answer.
     #[must_use]
     pub fn ask_timeout(&self) -> Duration {

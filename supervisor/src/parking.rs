@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use execward_policy::Places as PolicyPlaces;
+use execward_policy::{Places as PolicyPlaces, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use nix::sys::signal::Signal;
 use rustix::fs::{Mode, OFlags};
@@ -127,9 +127,12 @@ impl Parking {
     }
 
     /// For the session's first line: who is asked, and how.
-    pub(crate) fn in_words(&self, ask_timeout: Duration) -> String {
+    pub(crate) fn in_words(&self, rules: &Ruleset) -> String {
         let execward = std::env::current_exe().unwrap_or_else(|_| "execward".into());
-        let timeout = crate::approval::in_words(ask_timeout);
+        let timeout = crate::approval::in_words(rules.ask_timeout());
+        if rules.never_asks() {
+            return "asks are refused (the policy never asks)".to_owned();
+        }
         let control = self
             .control
             .as_ref()

@@ -209,7 +209,7 @@ fn first_words(policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
     format!(
         "policy {}; {}; log {}",
         policy.names(),
-        parking.in_words(policy.rules.ask_timeout()),
+        parking.in_words(&policy.rules),
         log.display()
     )
 }
