@@ -1,17 +1,18 @@
 //! Leading words of a call: an entry of `command`.
 //!
-//! The same words are read in two ways.
+//! The same words are read in two ways. Where there is a table of the command, [`crate::tabled`]
+//! does so; what follows is about all others.
 //!
 //! *Strictly*, the words after the first are the first arguments of the call, one by one,
 //! with nothing between them, and they are the whole name of the command as the arity table
-//! has it: `git stash` is not `git stash drop`. A last `*` lifts the second condition.
+//! has it: `tool stash` is not `tool stash drop`. A last `*` lifts the second condition.
 //!
 //! *In doubt*, flags may stand before and between the words, and nobody here knows which
 //! flags take a value. So an argument that begins with `-` (`--` and `-` included) is
 //! skipped both alone and together with the argument after it, one that begins with `+` is
 //! skipped alone, and the words hold if *any* way of skipping makes them the leading
-//! operands. `git push` therefore holds for `git -C sub push`, `git --no-pager push` and
-//! `git -c a=b push`. It does not hold for `git commit -m push`: the first operand is
+//! operands. `tool push` therefore holds for `tool -C sub push`, `tool --no-pager push` and
+//! `tool -c a=b push`. It does not hold for `tool commit -m push`: the first operand is
 //! `commit`, however the flag after it is read. Fewer words mean the family.
 //!
 //! A word that begins with `-` is no leading word but a flag that the call must have.
@@ -21,11 +22,13 @@ use thiserror::Error;
 use crate::arity;
 use crate::escape::EscapeError;
 use crate::flag::{Flag, FlagError};
+use crate::grammar::{self, Grammar, Side};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::pattern::file_name;
 use crate::places::Places;
 use crate::program::{Program, ProgramError};
+use crate::tabled;
 use crate::version::is_version_of;
 use crate::word::Word;
 
@@ -50,6 +53,8 @@ pub(crate) struct Command {
     is_open: bool,
     /// How many words name the command that a literal entry names.
     arity: Option<usize>,
+    /// The grammar of the program, if there is a table of it.
+    pub(crate) grammar: Option<&'static Grammar>,
 }
 
 /// Why text is not a command.
@@ -143,13 +148,20 @@ impl Command {
             return Err(CommandError::Assignment(program.to_owned()));
         }
         let program = Program::parse(program, places)?;
+        let grammar = program.file_name().and_then(grammar::of);
+        let has_verbs = grammar.is_some_and(|grammar| !grammar.verbs.is_empty());
         let (mut words, mut flags, mut written) = (Vec::new(), Vec::new(), Vec::new());
         for text in texts {
             if text.starts_with('@') {
                 return Err(CommandError::Class(text.to_owned()));
             }
             if text.len() > 1 && text.starts_with('-') {
-                flags.push(Flag::parse(text, places)?);
+                let side = match (has_verbs, words.is_empty()) {
+                    (false, _) => Side::Either,
+                    (true, true) => Side::Before,
+                    (true, false) => Side::Behind,
+                };
+                flags.push(Flag::parse(text, places)?.on(side));
             } else {
                 words.push(Word::parse(text, places)?);
             }
@@ -170,6 +182,7 @@ impl Command {
             written,
             is_open,
             arity,
+            grammar,
         })
     }
 
@@ -202,11 +215,10 @@ impl Command {
 
     /// Whether the words lead the arguments of `image` and the flags are among them.
     pub(crate) fn words_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
-        match reading {
-            Reading::Strict => self.leads(image) || self.leads_as_written(image),
-            Reading::Doubtful => {
-                self.may_lead(image.arguments()) && self.flags_hold(image.arguments(), reading)
-            }
+        match (reading, self.grammar) {
+            (Reading::Strict, Some(grammar)) => self.leads_by(grammar, image),
+            (Reading::Strict, None) => self.leads(image) || self.leads_as_written(image),
+            (Reading::Doubtful, _) => self.may_hold(image.arguments()),
         }
     }
 
@@ -220,8 +232,39 @@ impl Command {
         // `git-push` is `git push`, and no more than that.
         let is_joined_twin = || self.program.is_name(guise.name) && !self.words.is_empty();
         (self.program.may_be(guise) || guise.is_joined() && is_joined_twin())
-            && self.may_lead(guise.arguments())
-            && self.flags_hold(guise.arguments(), Reading::Doubtful)
+            && self.may_hold(guise.arguments())
+    }
+
+    /// Whether the words may lead these arguments, and the flags be among them.
+    fn may_hold<'a>(&self, arguments: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
+        let Some(grammar) = self.grammar else {
+            return self.may_lead(arguments.clone())
+                && self.flags_hold(arguments, Reading::Doubtful);
+        };
+        let pieces = || grammar.read(arguments.clone());
+        let may_lead = tabled::may_lead(&self.words, pieces())
+            .unwrap_or_else(|tabled::Unsure| self.may_lead(arguments.clone()));
+        let mut flags = self.flags.iter();
+        may_lead && flags.all(|flag| tabled::has(flag, pieces(), Reading::Doubtful))
+    }
+
+    /// Whether the words lead, and the flags are there, by the program's grammar.
+    fn leads_by(&self, grammar: &'static Grammar, image: &Image<'_>) -> bool {
+        let pieces = || grammar.read(image.arguments());
+        let is_whole = !self.is_open && self.arity_of(image) > self.word_count();
+        let mut flags = self.flags.iter();
+        tabled::lead(&self.words, &self.flags, is_whole, pieces())
+            && flags.all(|flag| tabled::has(flag, pieces(), Reading::Strict))
+    }
+
+    /// How many words name the command that the call's first words name.
+    fn arity_of(&self, image: &Image<'_>) -> usize {
+        self.arity.unwrap_or_else(|| {
+            let words = || image.arguments().take(self.words.len());
+            let names = image.names(Reading::Strict).map(file_name);
+            let arities = names.map(|name| arity::of(name, words()));
+            arities.max().unwrap_or(0)
+        })
     }
 
     fn flags_hold<'a>(
@@ -254,15 +297,7 @@ impl Command {
         image: &Image<'_>,
         mut rest: impl Iterator<Item = &'a [u8]>,
     ) -> bool {
-        let arity = self.arity.unwrap_or_else(|| {
-            let words = || image.arguments().take(self.words.len());
-            let names = image.names(Reading::Strict).map(file_name);
-            names
-                .map(|name| arity::of(name, words()))
-                .max()
-                .unwrap_or(0)
-        });
-        arity <= self.word_count() || rest.all(|argument| argument.starts_with(b"-"))
+        self.arity_of(image) <= self.word_count() || rest.all(|argument| argument.starts_with(b"-"))
     }
 
     /// Follows every way of reading the arguments at once.
@@ -279,7 +314,7 @@ impl Command {
             if unread & complete != 0 || unread | as_value == 0 {
                 break;
             }
-            let as_word = self.advance(unread, argument);
+            let as_word = tabled::advance(&self.words, unread, argument);
             let as_flag = if argument.starts_with(b"-") {
                 unread
             } else {
@@ -294,15 +329,6 @@ impl Command {
             as_value = as_flag;
         }
         unread & complete != 0
-    }
-
-    /// The readings of `unread` whose next word is `argument`, with that word seen.
-    fn advance(&self, unread: u64, argument: &[u8]) -> u64 {
-        self.words
-            .iter()
-            .enumerate()
-            .filter(|(seen, word)| unread & (1 << seen) != 0 && word.matches(argument))
-            .fold(0, |readings, (seen, _)| readings | 2 << seen)
     }
 }
 

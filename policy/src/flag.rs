@@ -1,13 +1,14 @@
 //! Flags of a call: an entry of `flags`, and a word of `command` that begins with `-`.
 //!
-//! Nobody here knows the flags of a program, so their plain forms are compared: `--name`,
-//! `--name=VALUE`, `-n`, a cluster such as `-rf`. What a flag takes as its value is in doubt
-//! unless `=` says it. A program's own twins (`-f` for `--force`) are not known; a rule that
-//! means both names both.
+//! Of a program with a table ([`crate::grammar`]) they are its options, by whatever of their
+//! names. Of any other their plain forms are compared: `--name`, `--name=VALUE`, `-n`, a cluster
+//! such as `-rf`. What a flag takes as its value is in doubt then unless `=` says it, and twins
+//! (`-f` for `--force`) are not known; a rule that means both names both.
 
 use thiserror::Error;
 
 use crate::escape::EscapeError;
+use crate::grammar::{Known, Side};
 use crate::image::Reading;
 use crate::places::Places;
 use crate::selector::List;
@@ -18,6 +19,8 @@ use crate::word::Word;
 pub(crate) struct Flag {
     name: Name,
     value: Option<Word>,
+    /// Where it must stand, if the command has verbs.
+    side: Side,
 }
 
 #[derive(Debug, Clone)]
@@ -64,8 +67,11 @@ impl Flag {
             return Err(FlagError::Blank);
         }
         if text == "*" {
-            let (name, value) = (Name::Any, None);
-            return Ok(Self { name, value });
+            return Ok(Self {
+                name: Name::Any,
+                value: None,
+                side: Side::Either,
+            });
         }
         let (name, value) = match text.split_once('=') {
             Some((name, value)) => (name, Some(Word::parse(value, places)?)),
@@ -83,7 +89,50 @@ impl Flag {
                 }
             }
         };
-        Ok(Self { name, value })
+        Ok(Self {
+            name,
+            value,
+            side: Side::Either,
+        })
+    }
+
+    /// The same where only that side of the verb counts.
+    pub(crate) fn on(self, side: Side) -> Self {
+        Self { side, ..self }
+    }
+
+    /// Whether it means any flag.
+    pub(crate) fn is_any(&self) -> bool {
+        matches!(self.name, Name::Any)
+    }
+
+    /// The letters behind its one dash, if it has one.
+    pub(crate) fn letters(&self) -> &[u8] {
+        match &self.name {
+            Name::Letters(letters) => letters,
+            Name::Any | Name::Long(_) => &[],
+        }
+    }
+
+    /// Whether an option of a known grammar, by whichever of its names, is this flag.
+    pub(crate) fn is(&self, known: &Known<'_>, reading: Reading) -> bool {
+        let mut names = known.option.names.iter().map(|name| name.as_bytes());
+        let is_named = match &self.name {
+            Name::Any => true,
+            Name::Long(long) => names
+                .filter_map(|name| name.strip_prefix(b"--"))
+                .any(|name| long.matches(name)),
+            Name::Letters(letters) => names.any(|name| name.strip_prefix(b"-") == Some(letters)),
+        };
+        let is_there = self.side == known.side || [self.side, known.side].contains(&Side::Either);
+        is_named && is_there && self.has_value(known.values.first().copied().flatten(), reading)
+    }
+
+    /// The same, where a cluster stands for any of its letters.
+    pub(crate) fn is_or_holds(&self, known: &Known<'_>, reading: Reading) -> bool {
+        let mut letters = self.letters().iter();
+        self.is(known, reading)
+            || self.value.is_none() && letters.any(|letter| known.has_letter(*letter))
     }
 
     /// Whether the flag `element` of a call is this one; `next` is the argument after it.
@@ -261,127 +310,4 @@ fn with_next<'a>(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn flag(text: &str) -> Flag {
-        Flag::parse(text, &Places::of_tests()).unwrap()
-    }
-
-    fn is_among(text: &str, call: &str) -> (bool, bool) {
-        let arguments = || call.split(' ').map(str::as_bytes);
-        let is = |reading| flag(text).is_among(arguments(), reading);
-        (is(Reading::Strict), is(Reading::Doubtful))
-    }
-
-    #[test]
-    fn a_flag_is_present_by_its_own_name() {
-        for (text, call) in [
-            ("--force", "--force x"),
-            ("--force", "x --force=y"),
-            ("-f", "x -f"),
-            ("-rf", "-rf x"),
-            ("--name=v*", "--name=value"),
-            ("--name=v*", "--name value"),
-        ] {
-            assert_eq!(is_among(text, call), (true, true), "{text} {call}");
-        }
-    }
-
-    #[test]
-    fn what_may_be_the_flag_counts_only_in_doubt() {
-        for (text, call) in [
-            ("--force", "--forc x"),
-            ("--force", "-force x"),
-            ("--force", "-m --force"),
-            ("--force", "-- --force"),
-            ("-f", "-xf"),
-            ("-f", "-ofile"),
-            ("-rf", "-r x -f"),
-            ("-rf", "-vfr"),
-            ("-n=prod*", "-nprod-eu"),
-            ("-n=prod*", "-vn prod"),
-        ] {
-            assert_eq!(is_among(text, call), (false, true), "{text} {call}");
-        }
-    }
-
-    #[test]
-    fn another_flag_is_not_the_flag() {
-        for (text, call) in [
-            ("--force", "--forced"),
-            ("--force", "force -x"),
-            ("-f", "f --f"),
-            ("-rf", "-r x"),
-            ("--name=v*", "--name=other"),
-            ("--name=v*", "--name"),
-        ] {
-            assert_eq!(is_among(text, call), (false, false), "{text} {call}");
-        }
-    }
-
-    fn list(texts: &[&str]) -> List<Flag> {
-        let (exceptions, wanted): (Vec<&str>, Vec<&str>) =
-            texts.iter().partition(|text| text.starts_with('!'));
-        List {
-            wanted: wanted.into_iter().map(flag).collect(),
-            exceptions: exceptions
-                .into_iter()
-                .map(|text| flag(&text[1..]))
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn an_allow_lists_every_flag() {
-        let all_on = |texts: &[&str], call: &str| {
-            are_all_on(
-                &list(texts),
-                &[flag("--rm")],
-                call.split(' ').map(str::as_bytes),
-            )
-        };
-        assert!(all_on(&["-i", "-t", "--name"], "--rm -it --name x image"));
-        assert!(all_on(&["*"], "--rm -v /:/h image"));
-        assert!(all_on(&["-v"], "image -- x"));
-        assert!(!all_on(&["-i", "-t"], "--rm -itv image"));
-        assert!(!all_on(&["-i"], "image -x"));
-        assert!(!all_on(&["-i"], "image -- -x"));
-        assert!(!all_on(&["--name"], "--nam x"));
-        assert!(!all_on(&["!--output"], "--out=x"));
-        assert!(all_on(&["!--output"], "--colour"));
-    }
-
-    #[test]
-    fn a_deny_lists_some_flag() {
-        let on = |texts: &[&str], call: &str| {
-            may_be_on(&list(texts), call.split(' ').map(str::as_bytes))
-        };
-        assert!(on(&["--index-url"], "install --index-url https://e x"));
-        assert!(on(&["-v", "--mount"], "run -v/:/h x"));
-        let elsewhere = ["--index-url", "!--index-url=https://pypi.corp/*"];
-        assert!(on(&elsewhere, "--index-url https://e/x"));
-        assert!(!on(&elsewhere, "--index-url https://pypi.corp/simple x"));
-        assert!(!on(&elsewhere, "--index-url=https://pypi.corp/simple"));
-        assert!(!on(&["--force"], "push origin"));
-    }
-
-    #[test]
-    fn malformed_flags_are_refused() {
-        for (text, error) in [
-            ("", FlagError::NoFlag(String::new())),
-            ("-", FlagError::NoFlag("-".to_owned())),
-            ("--", FlagError::NoFlag("--".to_owned())),
-            ("force", FlagError::NoFlag("force".to_owned())),
-            ("--a b", FlagError::Blank),
-            ("-x*", FlagError::Wildcard),
-            ("--$a", FlagError::Word(EscapeError::Dollar)),
-        ] {
-            assert_eq!(
-                Flag::parse(text, &Places::of_tests()).err(),
-                Some(error),
-                "{text}"
-            );
-        }
-    }
-}
+mod tests;

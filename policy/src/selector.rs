@@ -4,9 +4,11 @@ use crate::command::Command;
 use crate::digest::Digest;
 use crate::exact::ExactArgv;
 use crate::flag::{self, Flag};
+use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
 use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
+use crate::tabled;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
 #[derive(Debug, Clone)]
@@ -186,17 +188,43 @@ impl Selectors {
     }
 
     fn flags_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(flags) = &self.flags else {
-            return true;
-        };
         match reading {
-            Reading::Doubtful => flag::may_be_on(flags, image.arguments()),
+            Reading::Doubtful => {
+                let flags = self.flags.as_ref();
+                flags.is_none_or(|flags| self.flags_may_hold(flags, image))
+            }
             Reading::Strict if self.command.is_none() => {
-                flag::are_all_on(flags, &[], image.arguments())
+                let flags = self.flags.as_ref();
+                flags.is_none_or(|flags| flag::are_all_on(flags, &[], image.arguments()))
             }
             Reading::Strict => self.command_holds(image, reading, |command| {
-                flag::are_all_on(flags, &command.flags, image.arguments())
+                let (flags, named) = (self.flags.as_ref(), command.flags.as_slice());
+                match command.grammar {
+                    Some(grammar) => {
+                        tabled::are_permitted(flags, named, grammar.read(image.arguments()))
+                    }
+                    None => {
+                        flags.is_none_or(|flags| flag::are_all_on(flags, named, image.arguments()))
+                    }
+                }
             }),
+        }
+    }
+
+    /// Whether some flag of the call may be on the list, by the grammar of each program that the
+    /// rule names and the image may be.
+    fn flags_may_hold(&self, flags: &List<Flag>, image: &Image<'_>) -> bool {
+        let named = self.programs().into_iter();
+        let meant = named.filter(|program| program.covers(image, Reading::Doubtful));
+        let mut grammars = meant.map(|program| program.file_name().and_then(grammar::of));
+        let by_none = || flag::may_be_on(flags, image.arguments());
+        let by = |grammar: Option<&'static Grammar>| match grammar {
+            Some(grammar) => tabled::may_be_on(flags, grammar.read(image.arguments())),
+            None => by_none(),
+        };
+        match grammars.next() {
+            None => by_none(),
+            Some(first) => by(first) || grammars.any(by),
         }
     }
 

@@ -64,7 +64,7 @@ fn the_table_of_calls_is_true() {
             calls += 1;
         }
     }
-    assert_eq!(calls, 7);
+    assert_eq!(calls, 8);
 }
 
 #[test]

@@ -73,8 +73,11 @@ pub(crate) struct ShowArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     /// Print the text of a preset instead
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", conflicts_with = "command")]
     pub(crate) text: Option<String>,
+    /// Print what is known of a command's options instead
+    #[arg(long, value_name = "NAME")]
+    pub(crate) command: Option<String>,
 }
 
 #[derive(Debug, Args)]

@@ -16,29 +16,29 @@ fn reads(command: &str, call: &str) -> (bool, bool) {
 
 #[test]
 fn words_lead_in_both_readings_when_nothing_stands_between() {
-    for call in ["git push", "git push origin main", "git push --force"] {
-        assert_eq!(reads("git push", call), (true, true), "{call}");
+    for call in ["tool push", "tool push origin main", "tool push --force"] {
+        assert_eq!(reads("tool push", call), (true, true), "{call}");
     }
 }
 
 #[test]
 fn flags_with_and_without_values_may_stand_between_only_in_doubt() {
     for call in [
-        "git -C sub push",
-        "git --no-pager push",
-        "git -c a=b push",
-        "git -C sub --no-pager -c a=b push",
-        "git -p push",
-        "git -- push",
-        "git - push",
-        "git -C -- push",
-        "git +nightly push",
-        "git -- -x sub push",
+        "tool -C sub push",
+        "tool --no-pager push",
+        "tool -c a=b push",
+        "tool -C sub --no-pager -c a=b push",
+        "tool -p push",
+        "tool -- push",
+        "tool - push",
+        "tool -C -- push",
+        "tool +nightly push",
+        "tool -- -x sub push",
     ] {
-        assert_eq!(reads("git push", call), (false, true), "{call}");
+        assert_eq!(reads("tool push", call), (false, true), "{call}");
     }
     assert_eq!(
-        reads("npm run test", "npm -w pkg run --silent test"),
+        reads("tool run test", "tool -w pkg run --silent test"),
         (false, true)
     );
 }
@@ -46,25 +46,25 @@ fn flags_with_and_without_values_may_stand_between_only_in_doubt() {
 #[test]
 fn a_word_that_is_not_among_the_leading_operands_does_not_count() {
     for call in [
-        "git",
-        "git commit -m push",
-        "git commit push",
-        "git sub push",
-        "git -C sub sub push",
-        "git pushx",
-        "git pus",
-        "git -push",
-        "git +sub sub push",
+        "tool",
+        "tool commit -m push",
+        "tool commit push",
+        "tool sub push",
+        "tool -C sub sub push",
+        "tool pushx",
+        "tool pus",
+        "tool -push",
+        "tool +sub sub push",
     ] {
-        assert_eq!(reads("git push", call), (false, false), "{call}");
+        assert_eq!(reads("tool push", call), (false, false), "{call}");
     }
 }
 
 #[test]
 fn a_word_may_itself_be_read_as_a_value() {
     // `-x push` with a value leaves `commit`; without one it leaves `push`.
-    assert_eq!(reads("git push", "git -x push commit"), (false, true));
-    assert_eq!(reads("git commit", "git -x push commit"), (false, true));
+    assert_eq!(reads("tool push", "tool -x push commit"), (false, true));
+    assert_eq!(reads("tool commit", "tool -x push commit"), (false, true));
 }
 
 #[test]
@@ -104,23 +104,27 @@ fn an_allow_names_the_whole_command() {
 #[test]
 fn a_word_that_begins_with_a_dash_is_a_flag_that_must_be_there() {
     for (command, call, holds) in [
-        ("rm -rf", "rm -rf x", (true, true)),
-        ("rm -rf", "rm x -rf", (true, true)),
-        ("rm -rf", "rm -r x -f", (false, true)),
-        ("rm -rf", "rm -r x", (false, false)),
+        ("tool -rf", "tool -rf x", (true, true)),
+        ("tool -rf", "tool x -rf", (true, true)),
+        ("tool -rf", "tool -r x -f", (false, true)),
+        ("tool -rf", "tool -r x", (false, false)),
         (
-            "npm ci --ignore-scripts",
-            "npm ci --ignore-scripts",
+            "tool ci --ignore-scripts",
+            "tool ci --ignore-scripts",
             (true, true),
         ),
-        ("npm ci --ignore-scripts", "npm ci", (false, false)),
+        ("tool ci --ignore-scripts", "tool ci", (false, false)),
         (
-            "npm ci --ignore-scripts",
-            "npm ci -x --ignore-scripts",
+            "tool ci --ignore-scripts",
+            "tool ci -x --ignore-scripts",
             (false, true),
         ),
-        ("python -m pytest", "python -m pytest -q", (true, true)),
-        ("git reset --hard", "git reset HEAD~1 --har", (false, true)),
+        ("tool -m pytest", "tool -m pytest -q", (true, true)),
+        (
+            "tool reset --hard",
+            "tool reset HEAD~1 --har",
+            (false, true),
+        ),
     ] {
         assert_eq!(reads(command, call), holds, "{command}: {call}");
     }
@@ -149,8 +153,8 @@ fn the_longest_command_is_followed_to_its_end() {
 
 #[test]
 fn a_flood_of_flags_is_read_in_linear_time() {
-    let flood = format!("git {}push", "-x ".repeat(100_000));
-    assert_eq!(reads("git push", &flood), (false, true));
+    let flood = format!("tool {}push", "-x ".repeat(100_000));
+    assert_eq!(reads("tool push", &flood), (false, true));
 }
 
 #[test]

@@ -11,6 +11,7 @@ use crate::trust::SYSTEM_DIRS;
 mod commands;
 mod history;
 mod interpreters;
+mod tables;
 mod verdicts;
 
 fn load(sources: &[(&str, Layer)]) -> Ruleset {
@@ -61,7 +62,7 @@ fn an_allow_permits_what_it_names_and_no_more() {
     assert_eq!(decide(&ruleset, "/home/u/bin/x y"), Decision::Allow);
     for line in [
         "/usr/bin/git",
-        "/usr/bin/git -C x status",
+        "/usr/bin/git -c a=b status",
         "/usr/bin/git stat",
         "/w/git status",
         "/usr/bin/gitk status",

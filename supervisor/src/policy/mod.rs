@@ -85,6 +85,12 @@ pub(crate) enum PolicyError {
     /// Where the user's own would be.
     #[error("{0}")]
     Places(#[from] crate::places::PlacesError),
+    /// A command of which nothing is known.
+    #[error(
+        "there is no table of the command `{0}`: its flags are compared as they are written, and one \
+         of unknown arity is read both ways"
+    )]
+    Command(String),
     /// A name that this version does not bring.
     #[error("there is no preset `{0}`; there are {list}", list = execward_policy::PRESETS.join(", "))]
     Preset(String),
@@ -94,7 +100,7 @@ impl PolicyError {
     /// How a command other than `run` ends then.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::Exists(_) => ExitStatus::Finding,
+            Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
             Self::Create { .. } | Self::Show(_) | Self::Places(_) => ExitStatus::Io,
             Self::Read { .. }
             | Self::Floor(_)

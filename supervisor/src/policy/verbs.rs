@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
-use execward_policy::{Rule, preset, schema};
+use execward_policy::{Rule, command_table, preset, schema};
 
 use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
@@ -61,6 +61,11 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
     if let Some(name) = &args.text {
         let text = preset(name).ok_or_else(|| PolicyError::Preset(name.clone()))?;
         write!(out, "{text}")?;
+        return Ok(());
+    }
+    if let Some(name) = &args.command {
+        let table = command_table(name).ok_or_else(|| PolicyError::Command(name.clone()))?;
+        write!(out, "{table}")?;
         return Ok(());
     }
     let policy = LoadedPolicy::load(&args.policy, &Places::find()?)?;

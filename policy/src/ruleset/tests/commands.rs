@@ -17,7 +17,10 @@ fn exceptions_take_away_from_a_prohibition_only_what_is_proven() {
          [[deny]]\nid = 'e'\nprogram = ['!/usr/', '!/w/']",
     );
     assert_eq!(decide(&ruleset, "/usr/bin/git status"), Decision::Allow);
-    assert_eq!(decide(&ruleset, "/usr/bin/git -C x status"), Decision::Deny);
+    assert_eq!(
+        decide(&ruleset, "/usr/bin/git -c a=b status"),
+        Decision::Deny
+    );
     assert_eq!(decide(&ruleset, "/w/git status"), Decision::Deny);
     assert_eq!(decide(&ruleset, "/w/x"), Decision::Allow);
     assert_eq!(decide(&ruleset, "/opt/x"), Decision::Deny);

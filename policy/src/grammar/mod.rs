@@ -1,0 +1,12 @@
+//! What is known of a command's own grammar: its options, their values, its operands.
+//!
+//! The tables are data, one file a family of commands in `data/commands`, each with its sources;
+//! [`file`] has their form. [`reader`] reads a call by one.
+
+mod file;
+mod reader;
+mod table;
+
+pub(crate) use reader::{Known, Piece, Side, Unknown};
+pub use table::command_table;
+pub(crate) use table::{Grammar, of};

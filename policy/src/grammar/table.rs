@@ -1,0 +1,149 @@
+//! The tables of commands.
+
+use std::collections::HashMap;
+use std::sync::{Arc, LazyLock};
+
+use super::file::{self, FILES, Table};
+use crate::version::unversioned;
+
+/// What a value of an option, or an operand, is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    /// A number, perhaps with a sign or a unit.
+    Number,
+    /// Text that names nothing outside the call: a delimiter, a word of a set, a label.
+    Text,
+    /// A pattern or expression that only selects.
+    Pattern,
+    /// A file or directory that is read.
+    Read,
+    /// One that is made, written or changed.
+    Write,
+    /// One that is removed.
+    Delete,
+    /// One whose names are listed.
+    List,
+    /// A program that is run, or a command line with one.
+    Program,
+    /// Code or configuration that is loaded or evaluated.
+    Code,
+    /// A host, URL, or remote that the call speaks to.
+    Host,
+}
+
+/// Whether an option takes values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Takes {
+    Nothing,
+    /// One: attached, after `=`, or the next argument.
+    One(ValueKind),
+    /// One, only attached or after `=`.
+    Attached(ValueKind),
+    /// The two next arguments.
+    Two(ValueKind, ValueKind),
+}
+
+/// One option under all its names.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a mark of the tables"
+)]
+#[derive(Debug)]
+pub(crate) struct Opt {
+    /// With their dashes.
+    pub(crate) names: Vec<&'static str>,
+    pub(crate) takes: Takes,
+    /// It runs a program, loads code or configuration, writes the file it names, picks another
+    /// server or switches a protection off.
+    pub(crate) is_dangerous: bool,
+    /// It changes neither what the command does nor to what, wherever it stands.
+    pub(crate) is_harmless: bool,
+    /// It says which command this is, as a word does: `python3 -m`.
+    pub(crate) is_word: bool,
+    /// All that follows it, and its value, is none of this command's: `python3 -c`, `find -exec`.
+    pub(crate) ends_options: bool,
+    /// With it, the command goes through directories.
+    pub(crate) walks: bool,
+    /// With it, the first operand is no longer the pattern, script or expression that it is
+    /// without.
+    pub(crate) replaces_first: bool,
+}
+
+/// The operands of a command, in order.
+#[derive(Debug, Default)]
+pub(crate) struct Operands {
+    /// Those that come first.
+    pub(crate) first: Vec<ValueKind>,
+    /// What any number of further ones are; none if there can be none.
+    pub(crate) rest: Option<ValueKind>,
+    /// What the last one is, if it differs.
+    pub(crate) last: Option<ValueKind>,
+    /// Whether the first operand that is no option, and all behind it, is another command.
+    pub(crate) are_command: bool,
+}
+
+/// The grammar of a command, or of one of its verbs.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the tables"
+)]
+#[derive(Debug, Default)]
+pub(crate) struct Grammar {
+    pub(crate) options: Vec<Opt>,
+    pub(crate) operands: Operands,
+    /// The grammars behind verbs.
+    pub(crate) verbs: HashMap<&'static str, Grammar>,
+    /// Bytes that make an operand mean an option: `+` and `--force` of `git push x +main`.
+    pub(crate) prefixes: Vec<(u8, &'static str)>,
+    /// Long options may be cut short where that is unambiguous: getopt_long(3).
+    pub(crate) abbreviates: bool,
+    /// A long option has one dash, and letters make no clusters: find, go.
+    pub(crate) has_single_dashes: bool,
+    /// `--` is no end of options: find.
+    pub(crate) has_no_end: bool,
+    /// Options end at the first operand.
+    pub(crate) stops_at_operand: bool,
+    /// The first argument may be a cluster without a dash: `tar xf`.
+    pub(crate) is_old_style: bool,
+    /// The options of the command may stand behind a verb too.
+    pub(crate) is_everywhere: bool,
+    /// It always goes through directories.
+    pub(crate) walks: bool,
+    /// Without an operand it works on the working directory.
+    pub(crate) falls_back_to_cwd: bool,
+}
+
+impl Grammar {
+    /// The grammar of what nobody has described: it knows no option.
+    pub(crate) fn unknown() -> &'static Self {
+        static UNKNOWN: LazyLock<Grammar> = LazyLock::new(Grammar::default);
+        &UNKNOWN
+    }
+}
+
+/// The tables as they are written; each is read when it is first asked for.
+static TABLES: LazyLock<HashMap<&'static [u8], Arc<Table>>> = LazyLock::new(|| {
+    let tables = FILES.iter().flat_map(|text| file::tables(text));
+    let named = tables.flat_map(|table| {
+        let table = Arc::new(table);
+        let names = table.names.clone().into_iter();
+        names.map(move |name| (name.as_bytes(), Arc::clone(&table)))
+    });
+    named.collect()
+});
+
+/// The grammar of the command whose file is called `name`, of whatever version.
+pub(crate) fn of(name: &[u8]) -> Option<&'static Grammar> {
+    let table = TABLES.get(name);
+    let table = table.or_else(|| TABLES.get(unversioned(name)))?;
+    table.grammar()
+}
+
+/// The text of the table of the command called `name`, if there is one: its options with what
+/// they take, `!` for the dangerous and `~` for the harmless ones. `LANGUAGE.md` explains it.
+#[must_use]
+pub fn command_table(name: &str) -> Option<&'static str> {
+    let name = name.as_bytes();
+    let table = TABLES.get(name).or_else(|| TABLES.get(unversioned(name)));
+    table.map(|table| table.text)
+}

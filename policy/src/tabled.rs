@@ -1,0 +1,186 @@
+//! Words and flags of a rule, held against a call whose grammar is known.
+//!
+//! Where the table knows every flag, nothing is in doubt; a flag that it does not know is read with
+//! a value and without.
+
+use crate::flag::Flag;
+use crate::grammar::{Known, Piece, Unknown};
+use crate::image::Reading;
+use crate::selector::List;
+use crate::word::Word;
+
+/// Whether `words` are the first operands, strictly: nothing stands between but what is harmless
+/// or among `flags`. With `is_whole`, no operand may follow.
+pub(crate) fn lead<'a>(
+    words: &[Word],
+    flags: &[Flag],
+    is_whole: bool,
+    mut pieces: impl Iterator<Item = Piece<'a>>,
+) -> bool {
+    let mut words = words.iter();
+    let mut next = words.next();
+    while let Some(word) = next {
+        match pieces.next() {
+            Some(Piece::Operand(operand)) if word.covers(operand, Reading::Strict) => {
+                next = words.next();
+            }
+            Some(Piece::Flag(known)) if is_among(flags, &known) => {
+                if let Some(value) = value_as_word(&known) {
+                    if !word.covers(value, Reading::Strict) {
+                        return false;
+                    }
+                    next = words.next();
+                }
+            }
+            Some(Piece::Flag(known)) if known.option.is_harmless => {}
+            Some(Piece::Unknown(unknown)) if are_among(flags, &unknown) => {}
+            Some(Piece::Operand(_) | Piece::Flag(_) | Piece::Unknown(_)) | None => return false,
+        }
+    }
+    !is_whole || !pieces.any(|piece| matches!(piece, Piece::Operand(_)))
+}
+
+/// What may be the first operands, in doubt, followed in every reading at once.
+///
+/// `Err` if a flag that the table does not know stands before the end of `words`: then the
+/// arguments may also be others than the pieces say.
+pub(crate) fn may_lead<'a>(
+    words: &[Word],
+    pieces: impl Iterator<Item = Piece<'a>>,
+) -> Result<bool, Unsure> {
+    let complete = 1_u64 << words.len();
+    // Bit n: the first n words were read. In `as_value` the next argument is a flag's value.
+    let (mut unread, mut as_value) = (1_u64, 0_u64);
+    let mut is_unsure = false;
+    for piece in pieces {
+        if unread & complete != 0 || unread | as_value == 0 {
+            break;
+        }
+        (unread, as_value) = match piece {
+            Piece::Operand(operand) => (advance(words, unread, operand) | as_value, 0),
+            Piece::Flag(known) => {
+                let value = value_as_word(&known);
+                let as_word = value.map_or(0, |value| advance(words, unread, value));
+                (unread | as_value | as_word, 0)
+            }
+            Piece::Unknown(Unknown { flag, .. }) => {
+                is_unsure = true;
+                let takes_next = if flag.contains(&b'=') { 0 } else { unread };
+                (unread | as_value, takes_next)
+            }
+        };
+    }
+    match unread & complete != 0 {
+        false if is_unsure => Err(Unsure),
+        may_lead => Ok(may_lead),
+    }
+}
+
+/// A flag that no table knows makes the call one that can be read in other ways too.
+#[derive(Debug)]
+pub(crate) struct Unsure;
+
+/// The readings of `unread` whose next word is `argument`, with that word seen.
+pub(crate) fn advance(words: &[Word], unread: u64, argument: &[u8]) -> u64 {
+    words
+        .iter()
+        .enumerate()
+        .filter(|(seen, word)| unread & (1 << seen) != 0 && word.matches(argument))
+        .fold(0, |readings, (seen, _)| readings | 2 << seen)
+}
+
+/// Whether the call has `flag`.
+pub(crate) fn has<'a>(
+    flag: &Flag,
+    pieces: impl Iterator<Item = Piece<'a>> + Clone,
+    reading: Reading,
+) -> bool {
+    let is_it = |piece: Piece<'a>| match piece {
+        Piece::Flag(known) => flag.is(&known, reading),
+        Piece::Unknown(unknown) => covers(flag, &unknown, reading),
+        Piece::Operand(_) => false,
+    };
+    let letters = flag.letters();
+    let has_letter = |letter: &u8| {
+        pieces.clone().any(|piece| match piece {
+            Piece::Flag(known) => known.has_letter(*letter),
+            Piece::Unknown(unknown) => {
+                reading == Reading::Doubtful && unknown.flag.contains(letter)
+            }
+            Piece::Operand(_) => false,
+        })
+    };
+    pieces.clone().any(is_it) || letters.len() > 1 && letters.iter().all(has_letter)
+}
+
+/// Whether an allow of a command covers every flag of the call: those that are dangerous must be
+/// named by `command` or `flags`, the others be on `flags` if it is there.
+pub(crate) fn are_permitted<'a>(
+    list: Option<&List<Flag>>,
+    named: &[Flag],
+    mut pieces: impl Iterator<Item = Piece<'a>>,
+) -> bool {
+    let listed = || list.into_iter().flat_map(|list| &list.wanted);
+    let is_open = list.is_none_or(|list| list.wanted.is_empty());
+    pieces.all(|piece| {
+        let is_it = |flag: &Flag, reading| match piece {
+            Piece::Flag(known) => flag.is_or_holds(&known, reading),
+            Piece::Unknown(unknown) => covers(flag, &unknown, reading),
+            Piece::Operand(_) => false,
+        };
+        let (is_dangerous, is_harmless) = match piece {
+            Piece::Operand(_) => return true,
+            Piece::Flag(known) => (known.option.is_dangerous, known.option.is_harmless),
+            Piece::Unknown(unknown) => (unknown.may_be_dangerous, false),
+        };
+        let is_named = |flag: &Flag| !flag.is_any() && is_it(flag, Reading::Strict);
+        let is_wanted = named.iter().chain(listed()).any(is_named)
+            || !is_dangerous && (is_open || is_harmless || listed().any(Flag::is_any));
+        let mut exceptions = list.into_iter().flat_map(|list| &list.exceptions);
+        is_wanted && !exceptions.any(|flag| is_it(flag, Reading::Doubtful))
+    })
+}
+
+/// Whether some flag of the call may be on the list of a deny or an ask.
+pub(crate) fn may_be_on<'a>(
+    list: &List<Flag>,
+    pieces: impl Iterator<Item = Piece<'a>> + Clone,
+) -> bool {
+    let is_excepted = |piece: Piece<'a>| {
+        list.exceptions.iter().any(|flag| match piece {
+            Piece::Flag(known) => flag.is_or_holds(&known, Reading::Strict),
+            Piece::Unknown(unknown) => covers(flag, &unknown, Reading::Strict),
+            Piece::Operand(_) => false,
+        })
+    };
+    let counted =
+        pieces.filter(|piece| !matches!(piece, Piece::Operand(_)) && !is_excepted(*piece));
+    if list.wanted.is_empty() {
+        return counted.clone().next().is_some();
+    }
+    let mut wanted = list.wanted.iter();
+    wanted.any(|flag| match flag.is_any() {
+        true => counted.clone().next().is_some(),
+        false => has(flag, counted.clone(), Reading::Doubtful),
+    })
+}
+
+fn is_among(flags: &[Flag], known: &Known<'_>) -> bool {
+    let mut flags = flags.iter();
+    flags.any(|flag| flag.is_or_holds(known, Reading::Strict))
+}
+
+fn are_among(flags: &[Flag], unknown: &Unknown<'_>) -> bool {
+    let mut flags = flags.iter();
+    flags.any(|flag| covers(flag, unknown, Reading::Strict))
+}
+
+fn covers(flag: &Flag, unknown: &Unknown<'_>, reading: Reading) -> bool {
+    flag.covers(unknown.flag, unknown.next, reading)
+}
+
+/// The value of an option that counts as words of the command.
+fn value_as_word<'a>(known: &Known<'a>) -> Option<&'a [u8]> {
+    let [value, _] = known.values;
+    value.filter(|_| known.option.is_word)
+}
