@@ -100,7 +100,7 @@ pub(super) fn tables(text: &'static str) -> impl Iterator<Item = Table> {
 fn parse(text: &'static str) -> Result<Grammar, String> {
     let mut grammar = Grammar::default();
     // Whose lines these are: the command's, or a verb's.
-    let mut verb: Vec<&'static str> = Vec::new();
+    let mut current = &mut grammar;
     let mut commands = 0;
     for (number, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -112,13 +112,13 @@ fn parse(text: &'static str) -> Result<Grammar, String> {
         match word {
             "source" => {}
             "command" => commands += 1,
-            "verb" => verb = rest.split_whitespace().collect(),
-            _ => {
-                let of_verb = verb.iter().fold(&mut grammar, |grammar, word| {
+            "verb" => {
+                let words = rest.split_whitespace();
+                current = words.fold(&mut grammar, |grammar, word| {
                     grammar.verbs.entry(word).or_default()
                 });
-                take(of_verb, word, line, rest).map_err(|why| fault(&why))?;
             }
+            _ => take(current, word, line, rest).map_err(|why| fault(&why))?,
         }
     }
     match commands {
