@@ -48,6 +48,7 @@ impl Example {
         let rule = Rule {
             expires: None,
             selectors: Selectors {
+                env: None,
                 via: None,
                 sha256: None,
                 ..rule.selectors.clone()

@@ -156,6 +156,7 @@ const TOP: &[Section] = &[Section::Top];
 const MODE: &[Section] = &[Section::Mode];
 const REJECT: &[Section] = &[Section::Reject];
 const ALLOW: &[Section] = &[Section::Allow];
+const NOT_ALLOW: &[Section] = &[Section::Ask, Section::Deny];
 const RULES: &[Section] = &[Section::Allow, Section::Ask, Section::Deny];
 
 const SECURITY: Form = Form::Choice(&["deny", "allowlist", "full"]);
@@ -227,6 +228,7 @@ const KEYS: &[Key] = &[
     optional("argv",             RULES, Form::List(Kind::Literal)).selecting(),
     optional("flags",            RULES, Form::Texts(Kind::Flag)).selecting(),
     optional("cwd",              RULES, Form::Texts(Kind::Path)).selecting(),
+    optional("env",              NOT_ALLOW, Form::Texts(Kind::Env)).selecting(),
     optional("via",              RULES, Form::Texts(Kind::Program)).selecting(),
     optional("sha256",           RULES, Form::Texts(Kind::Digest)).selecting(),
     optional("expires",          RULES, Form::Date),
@@ -240,7 +242,7 @@ const KEYS: &[Key] = &[
     later("path",                RULES, Form::Texts(Kind::Path)).selecting(),
     later("host",                RULES, Form::Texts(Kind::Host)).selecting(),
     later("script",              RULES, Form::Texts(Kind::Path)).selecting(),
-    later("env",                 RULES, Form::Texts(Kind::Env)).selecting(),
+    later("env",                 ALLOW, Form::Texts(Kind::Env)).selecting(),
     later("tool",                RULES, Form::Texts(Kind::Word)).selecting(),
     later("ignore_case",         RULES, Form::Bool),
 

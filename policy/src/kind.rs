@@ -9,6 +9,7 @@ use crate::keys::Kind;
 use crate::pattern::PathPattern;
 use crate::places::Places;
 use crate::program::Program;
+use crate::variable::Variable;
 use crate::word::Word;
 
 /// What is wrong with a string, and what the author could write instead.
@@ -28,7 +29,7 @@ impl Kind {
             Self::Word => word(entry, places).map(drop),
             Self::Path => path(entry, places).map(drop),
             Self::Host => host(entry),
-            Self::Env => env(entry, places),
+            Self::Env => env(entry, places).map(drop),
             Self::EnvName | Self::Name => name(entry, places),
             Self::Digest => digest(text).map(drop),
             Self::Duration => duration::parse(text).map(drop),
@@ -107,10 +108,12 @@ fn host(text: &str) -> Result<(), Complaint> {
     Err((format!("`{}` is no host", text.escape_debug()), Some(help)))
 }
 
-fn env(text: &str, places: &Places) -> Result<(), Complaint> {
-    let (variable, value) = text.split_once('=').unwrap_or((text, "x"));
+/// An entry of `env`.
+pub(crate) fn env(text: &str, places: &Places) -> Result<Variable, Complaint> {
+    let (variable, _) = text.split_once('=').unwrap_or((text, ""));
     name(variable, places)?;
-    word(if value.is_empty() { "x" } else { value }, places).map(drop)
+    Variable::parse(text, places)
+        .map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 
 fn name(text: &str, places: &Places) -> Result<(), Complaint> {

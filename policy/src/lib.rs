@@ -30,6 +30,7 @@
 //! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between, and are the command's whole name |
 //! | `flags` | some flag may be on the list | every flag is on it |
 //! | history ([`Lineage`]) with a gap | `via` holds | `via` does not, and no `children` run |
+//! | an environment that nobody read | `env` holds | |
 //! | a digest that nobody took | `sha256` holds | it does not |
 //!
 //! An entry with `!` is read as the opposite action reads its entries.
@@ -124,6 +125,7 @@ mod syntax;
 mod table;
 mod tabled;
 mod trust;
+mod variable;
 mod verdict;
 mod version;
 mod word;

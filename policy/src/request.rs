@@ -22,6 +22,9 @@ pub struct ExecRequest {
     pub argv: Vec<Vec<u8>>,
     /// Working directory, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
+    /// The environment as the caller passed it, one `NAME=VALUE` an element, if it was read.
+    /// Needed only where [`Ruleset::wants_env`](crate::Ruleset::wants_env) says so.
+    pub env: Option<Vec<Vec<u8>>>,
     /// Where the exec comes from.
     pub lineage: Lineage,
 }
@@ -35,6 +38,7 @@ impl ExecRequest {
             interpreters: Vec::new(),
             argv,
             cwd: None,
+            env: None,
             lineage: Lineage::default(),
         }
     }

@@ -220,6 +220,11 @@ impl Rule {
         self.selectors.via.is_some() || self.children.is_some()
     }
 
+    /// Whether the rule looks at the environment.
+    pub(crate) fn is_of_env(&self) -> bool {
+        self.selectors.env.is_some()
+    }
+
     /// Whether the rule needs a digest.
     pub(crate) fn is_of_digest(&self) -> bool {
         self.selectors.sha256.is_some()

@@ -116,6 +116,7 @@ impl Reader<'_> {
             argv: self.argv(action, &fields.texts("argv"), is_bound),
             flags: self.list(&fields.texts("flags"), |text| kind::flag(text, places)),
             cwd: self.list::<PathPattern>(&fields.texts("cwd"), path),
+            env: self.list(&fields.texts("env"), |text| kind::env(text, places)),
             via: self.plain_list(&fields.texts("via"), |text| kind::program(text, places)),
             sha256: self.plain_list(&fields.texts("sha256"), kind::digest),
         }

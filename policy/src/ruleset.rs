@@ -27,9 +27,16 @@ pub struct Ruleset {
     pub(crate) allows: RuleTable,
     pub(crate) trust: Trust,
     modes: Modes,
-    has_digests: bool,
-    has_lineage: bool,
+    wants: Wants,
     trusts_operator: bool,
+}
+
+/// What some rule looks at that is dear to have.
+#[derive(Debug, Clone, Copy)]
+struct Wants {
+    digests: bool,
+    lineage: bool,
+    env: bool,
 }
 
 impl Ruleset {
@@ -57,8 +64,11 @@ impl Ruleset {
             trust,
             trusts_operator,
         } = load(sources, places, includes)?;
-        let has_digests = rules.iter().any(Rule::is_of_digest);
-        let has_lineage = rules.iter().any(Rule::is_of_lineage);
+        let wants = Wants {
+            digests: rules.iter().any(Rule::is_of_digest),
+            lineage: rules.iter().any(Rule::is_of_lineage),
+            env: rules.iter().any(Rule::is_of_env),
+        };
         let of = |action, escalates| {
             let is_of = |rule: &&Rule| rule.action() == action && rule.escalates() == escalates;
             RuleTable::new(rules.iter().filter(is_of).cloned().collect())
@@ -70,8 +80,7 @@ impl Ruleset {
             allows: of(Action::Allow, false),
             trust,
             modes,
-            has_digests,
-            has_lineage,
+            wants,
             trusts_operator,
         })
     }
@@ -122,7 +131,7 @@ impl Ruleset {
             rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
         };
         let mut tables = [&self.denies, &self.escalations, &self.asks, &self.allows].into_iter();
-        self.has_digests
+        self.wants.digests
             && tables.any(|table| {
                 let images = Image::all(request, &self.trust);
                 table
@@ -141,7 +150,13 @@ impl Ruleset {
     /// Whether any rule looks at the history of a call.
     #[must_use]
     pub fn wants_lineage(&self) -> bool {
-        self.has_lineage
+        self.wants.lineage
+    }
+
+    /// Whether any rule looks at the environment of a call.
+    #[must_use]
+    pub fn wants_env(&self) -> bool {
+        self.wants.env
     }
 
     /// The paths, without wildcards, of files that are denied or asked about. A bare name has

@@ -9,6 +9,7 @@ use crate::image::{Image, Reading};
 use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
 use crate::tabled;
+use crate::variable::Variable;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
 #[derive(Debug, Clone)]
@@ -45,6 +46,8 @@ pub(crate) struct Selectors {
     pub(crate) flags: Option<List<Flag>>,
     /// The working directory.
     pub(crate) cwd: Option<List<PathPattern>>,
+    /// A deny or an ask: some variable.
+    pub(crate) env: Option<List<Variable>>,
     /// Some ancestor.
     pub(crate) via: Option<Vec<Program>>,
     /// The program's file.
@@ -73,6 +76,9 @@ impl Selectors {
         if !self.cwd_holds(image, reading) {
             return Some("cwd");
         }
+        if !self.env_holds(image, reading) {
+            return Some("env");
+        }
         if !self.via_holds(image, reading) {
             return Some("via");
         }
@@ -87,6 +93,7 @@ impl Selectors {
             ("argv", self.argv.is_some()),
             ("flags", self.flags.is_some()),
             ("cwd", self.cwd.is_some()),
+            ("env", self.env.is_some()),
             ("via", self.via.is_some()),
             ("sha256", self.sha256.is_some()),
         ]
@@ -234,6 +241,18 @@ impl Selectors {
         };
         match &image.request.cwd {
             Some(cwd) => cwds.holds(reading, |pattern, _| pattern.matches(cwd)),
+            None => reading == Reading::Doubtful,
+        }
+    }
+
+    fn env_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.env else {
+            return true;
+        };
+        match &image.request.env {
+            Some(variables) => variables.iter().any(|variable| {
+                list.holds(reading, |entry, reading| entry.covers(variable, reading))
+            }),
             None => reading == Reading::Doubtful,
         }
     }

@@ -113,6 +113,9 @@ pub(crate) struct CheckArgs {
     /// Where the call is made [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
+    /// A variable of the call's environment, which has no others; repeat for several
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) env: Vec<OsString>,
     /// A program below which the call is made; repeat upward
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) via: Vec<OsString>,

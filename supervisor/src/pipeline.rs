@@ -251,7 +251,8 @@ impl Gate {
         }
         let lineage = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
-        let request = self.questions.describe(&image, argv, cwd, lineage);
+        let mut request = self.questions.describe(&image, argv, cwd, lineage);
+        request.env = self.rules.wants_env().then(|| subject.args.envp.clone());
         let wants_digests =
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {

@@ -14,7 +14,7 @@ pub(crate) struct Questions {
 }
 
 impl Questions {
-    /// What the policy is asked about a call of `image`.
+    /// What the policy is asked about a call of `image`, its environment aside.
     pub(crate) fn describe(
         &mut self,
         image: &Image,
@@ -42,6 +42,7 @@ impl Questions {
             argv: argv.to_vec(),
             // A directory that is gone, or lies outside the root, has no path.
             cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
+            env: None,
             lineage,
         }
     }

@@ -259,3 +259,23 @@ fn under_ci_what_is_typed_is_judged_like_anything_else() {
     assert_eq!(ground.run(&["touch", "b"]).code(), Some(126));
     assert!(ground.has("a") && !ground.has("b"));
 }
+
+#[test]
+fn a_typed_call_has_the_environment_that_is_said() {
+    let ground = Ground::full("[[ask]]\nid = \"q\"\nenv = \"AWS_PROFILE=prod*\"\n");
+    let check = |words: &[&str]| {
+        let words = [
+            &["check", "--policy", "policy.toml"],
+            words,
+            &["--", "true"],
+        ]
+        .concat();
+        execward(&ground, &words).status().unwrap().code()
+    };
+    assert_eq!(check(&[]), Some(0));
+    assert_eq!(check(&["--env", "AWS_PROFILE=dev"]), Some(0));
+    assert_eq!(
+        check(&["--env", "A=b", "--env", "AWS_PROFILE=production"]),
+        Some(3)
+    );
+}

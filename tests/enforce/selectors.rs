@@ -189,3 +189,22 @@ fn a_question_that_nobody_can_answer_falls_back_as_the_policy_says() {
         assert!(!ground.has("asked"), "an ask rule means a person");
     }
 }
+
+/// make says by a variable that it runs the program; what it fetches, a shell would run.
+#[test]
+fn what_a_build_fetches_is_asked_about_and_what_a_person_fetches_is_not() {
+    // As the preset dev has it.
+    let rule = "[[ask]]\nid = \"fetch-in-build\"\nprogram = \"**/curl\"\n\
+        env = [\"MAKELEVEL\", \"npm_lifecycle_event=*install\"]\n";
+    let ground = Ground::full(rule).option("--prompt=none");
+    // Stands for what curl would have written.
+    let curl = ground.script("curl", "#!/bin/sh\necho touch payload\n");
+    let fetch = format!("{curl} | sh");
+    let ran = ground.run(&["env", "MAKELEVEL=1", "sh", "-c", &fetch]);
+    assert!(!ground.has("payload"), "{}", ran.stderr);
+    let decision = ran.decisions(&[&curl])[0];
+    assert_eq!(decision["decision"]["rule"]["id"], "fetch-in-build");
+    assert_eq!(decision["decision"]["reason"], "no_approver");
+    let ran = ground.run(&["env", "npm_lifecycle_event=test", "sh", "-c", &fetch]);
+    assert!(ground.has("payload"), "{}", ran.stderr);
+}

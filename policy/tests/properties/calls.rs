@@ -139,6 +139,13 @@ pub(crate) fn lineage() -> impl Strategy<Value = Lineage> {
         })
 }
 
+/// An environment, if it was read.
+pub(crate) fn env() -> impl Strategy<Value = Option<Vec<Vec<u8>>>> {
+    let variable = select(&["A=v1", "A=w", "B=v1", "B=", "C=x", "B"][..]);
+    let variable = variable.prop_map(Into::into);
+    prop::option::weighted(0.9, prop::collection::vec(variable, 0..4))
+}
+
 fn now() -> impl Strategy<Value = Timestamp> {
     // Before the ends of rules, at and between them, and after.
     let seconds = select(
@@ -160,10 +167,10 @@ pub(crate) fn call() -> impl Strategy<Value = Call> {
     ];
     (
         (file(), interpreters, arguments()),
-        (cwd(), lineage(), now(), prop::bool::weighted(0.95)),
+        (cwd(), env(), lineage(), now(), prop::bool::weighted(0.95)),
     )
         .prop_map(
-            |((program, interpreters, arguments), (cwd, lineage, now, has_first))| {
+            |((program, interpreters, arguments), (cwd, env, lineage, now, has_first))| {
                 let first = has_first.then_some("first");
                 let argv = first.into_iter().chain(arguments);
                 let request = ExecRequest {
@@ -171,6 +178,7 @@ pub(crate) fn call() -> impl Strategy<Value = Call> {
                     interpreters,
                     argv: argv.map(Into::into).collect(),
                     cwd,
+                    env,
                     lineage,
                 };
                 Call { request, now }

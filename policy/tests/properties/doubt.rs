@@ -6,7 +6,7 @@ use execward_policy::{Action, Ancestor, ExecRequest, Lineage, Origin, ProgramFil
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::calls::{calls, cwd, digest, interpreter, lineage, many_calls};
+use crate::calls::{calls, cwd, digest, env, interpreter, lineage, many_calls};
 use crate::draft::{Call, DraftPolicy};
 use crate::draw;
 
@@ -86,6 +86,15 @@ proptest! {
     ) {
         let without = changed(&calls, |request| request.cwd = None);
         let with = changed(&calls, |request| request.cwd.clone_from(&cwd));
+        assert_no_looser(&policy, &without, &with)?;
+    }
+
+    #[test]
+    fn an_environment_that_nobody_read_never_loosens(
+        policy in draw::policy(), calls in calls(), env in env(),
+    ) {
+        let without = changed(&calls, |request| request.env = None);
+        let with = changed(&calls, |request| request.env.clone_from(&env));
         assert_no_looser(&policy, &without, &with)?;
     }
 

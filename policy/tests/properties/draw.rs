@@ -19,8 +19,8 @@ pub(crate) const APPROVAL: [&str; 5] = [
     "{ reject = { rules = false } }",
 ];
 /// Every key of a rule that the properties draw.
-pub(crate) const KEYS: [&str; 9] = [
-    "program", "command", "argv", "flags", "cwd", "via", "sha256", "expires", "children",
+pub(crate) const KEYS: [&str; 10] = [
+    "program", "command", "argv", "flags", "cwd", "env", "via", "sha256", "expires", "children",
 ];
 pub(crate) const LAYERS: [Layer; 4] = [Layer::Builtin, Layer::Agent, Layer::User, Layer::Floor];
 /// When a rule may end. Calls are tried before the first, between the two, and after.
@@ -172,10 +172,15 @@ fn what(action: Action) -> Lists {
     .boxed()
 }
 
+/// A variable, as a rule writes it.
+pub(crate) fn variable() -> Text {
+    one_of(&["A", "A=v*", "B", "B=v1", "A*"])
+}
+
 /// One more key that selects.
-fn condition() -> BoxedStrategy<(&'static str, Vec<String>)> {
+fn condition(action: Action) -> BoxedStrategy<(&'static str, Vec<String>)> {
     let plain = |entry| prop::collection::vec(entry, 1..3).boxed();
-    Union::new([
+    let of_any = [
         list(flag(), false).prop_map(|list| ("flags", list)).boxed(),
         list(cwd(), false).prop_map(|list| ("cwd", list)).boxed(),
         plain(program(Action::Ask))
@@ -184,16 +189,18 @@ fn condition() -> BoxedStrategy<(&'static str, Vec<String>)> {
         plain(one_of(&DIGESTS))
             .prop_map(|list| ("sha256", list))
             .boxed(),
-    ])
-    .boxed()
+    ];
+    let env = list(variable(), false).prop_map(|list| ("env", list));
+    let of_others = (action != Action::Allow).then_some(env.boxed());
+    Union::new(of_any.into_iter().chain(of_others)).boxed()
 }
 
 /// A rule of this action for a file of any layer, without an id.
 pub(crate) fn rule_of(action: Action) -> BoxedStrategy<DraftRule> {
     let conditions = prop_oneof![
-        4 => prop::collection::vec(condition(), 0..1),
-        4 => prop::collection::vec(condition(), 1..2),
-        1 => prop::collection::vec(condition(), 2..4),
+        4 => prop::collection::vec(condition(action), 0..1),
+        4 => prop::collection::vec(condition(action), 1..2),
+        1 => prop::collection::vec(condition(action), 2..4),
     ];
     let what = match action {
         Action::Allow => what(action),

@@ -11,7 +11,7 @@ use crate::draft::{DraftFile, DraftPolicy, DraftRule, Seen};
 use crate::draw;
 
 /// The keys whose lists take exceptions.
-const WITH_EXCEPTIONS: [&str; 5] = ["program", "command", "flags", "cwd", "children"];
+const WITH_EXCEPTIONS: [&str; 6] = ["program", "command", "flags", "cwd", "env", "children"];
 
 /// An entry that the key of the rule may have besides.
 fn entry(rule: &DraftRule, key: &str) -> BoxedStrategy<String> {
@@ -19,6 +19,7 @@ fn entry(rule: &DraftRule, key: &str) -> BoxedStrategy<String> {
         "command" => draw::command(rule.has("program")),
         "flags" => draw::flag(),
         "cwd" => draw::cwd(),
+        "env" => draw::variable(),
         "children" => draw::program(Action::Allow),
         _ => draw::program(rule.action),
     }

@@ -5,6 +5,7 @@ mod recorded;
 mod shown;
 
 use std::io::{self, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use execward_policy::{Decision, ExecRequest};
@@ -86,6 +87,11 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
         }
         Found::Request(mut request) => {
             caller.add_ancestors(&mut request, &args.via, &policy.rules)?;
+            // What a record's environment was nobody knows, unless it is said.
+            if args.request.is_none() || !args.env.is_empty() {
+                let variables = args.env.iter().map(|variable| variable.as_bytes().to_vec());
+                request.env = Some(variables.collect());
+            }
             request
         }
     };

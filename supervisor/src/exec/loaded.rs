@@ -134,6 +134,13 @@ impl LoadedImage {
         matches!(self.loader, Loader::Itself | Loader::System)
     }
 
+    /// The variables, one by one.
+    pub(crate) fn env(&self) -> Vec<Vec<u8>> {
+        let strings = self.strings.strip_suffix(b"\0").unwrap_or(&self.strings);
+        let variables = strings.split(|byte| *byte == 0).skip(self.argc);
+        variables.map(<[u8]>::to_vec).collect()
+    }
+
     /// The arguments, one by one.
     pub(crate) fn argv(&self) -> Vec<Vec<u8>> {
         let strings = self.strings.split(|byte| *byte == 0).take(self.argc);

@@ -64,6 +64,45 @@ fn a_question_for_a_higher_supervisor_is_a_refusal_unless_it_is_lifted() {
 }
 
 #[test]
+fn a_variable_is_looked_for_in_the_call_and_missed_in_doubt() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = 'aws'\n\
+         [[ask]]\nid = 'q'\nenv = ['AWS_PROFILE=prod*', '!AWS_PROFILE=production-read']\n\
+         [[deny]]\nid = 'd'\nprogram = 'aws'\nenv = 'LD_PRELOAD'",
+    );
+    let decide = |env: Option<&[&str]>| {
+        let env = env.map(|env| env.iter().map(|variable| (*variable).into()).collect());
+        let argv = vec![b"aws".to_vec(), b"s3".to_vec()];
+        let request = ExecRequest::new(ProgramFile::at("/usr/bin/aws"), argv);
+        let request = ExecRequest { env, ..request };
+        ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()
+    };
+    assert!(ruleset.wants_env());
+    assert_eq!(decide(Some(&[])), Decision::Allow);
+    assert_eq!(
+        decide(Some(&["AWS_PROFILE=dev", "HOME=/x"])),
+        Decision::Allow
+    );
+    assert_eq!(
+        decide(Some(&["AWS_PROFILE=production-read"])),
+        Decision::Allow
+    );
+    assert_eq!(
+        decide(Some(&["A=b", "AWS_PROFILE=production"])),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(Some(&["AWS_PROFILE=dev", "AWS_PROFILE=prod"])),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide(Some(&["AWS_PROFILE=prod", "LD_PRELOAD=x"])),
+        Decision::Deny
+    );
+    assert_eq!(decide(None), Decision::Deny);
+}
+
+#[test]
 fn without_a_mode_nothing_runs() {
     let ruleset = load(&[("version = 1", Layer::User)]);
     assert_eq!(
