@@ -70,7 +70,7 @@ pub(crate) enum CommandError {
     Quote,
     #[error("a command begins with its program, not with the flag `{}`", .0.escape_debug())]
     FlagFirst(String),
-    #[error("`{}`: classes are not supported by this version yet", .0.escape_debug())]
+    #[error("`{}`: a class is no word of a command but the first", .0.escape_debug())]
     Class(String),
     #[error("a command has more than {WORDS_MAX} words")]
     TooLong,
@@ -94,7 +94,7 @@ impl CommandError {
                 .next_back()
                 .map(|byte| format!("{ONE_PROGRAM}; `\\x{byte:02x}` is the character itself")),
             Self::Assignment(_) => Some(format!("{ONE_PROGRAM}; leave the variable out")),
-            Self::Class(_) => Some("write an entry for each program".to_owned()),
+            Self::Class(_) => Some("`\\@` is the character itself".to_owned()),
             Self::Quote => Some(
                 "words are split at blanks; write `\\x27` or `\\x22` for the character".to_owned(),
             ),

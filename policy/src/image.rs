@@ -136,6 +136,19 @@ impl<'r> Image<'r> {
         })
     }
 
+    /// The same for a name and its versions, in both readings.
+    pub(crate) fn is_version_called(&self, name: &[u8], reading: Reading) -> bool {
+        self.names(reading).any(|path| {
+            is_version_of(file_name(path), name)
+                && (reading == Reading::Doubtful || self.trust.vouches_for(path, self.file))
+        })
+    }
+
+    /// Whether the file has no path.
+    pub(crate) fn is_anonymous(&self) -> bool {
+        self.file.origin == Origin::Anonymous
+    }
+
     /// Whether the file itself is one that a bare name could mean.
     pub(crate) fn is_trusted(&self) -> bool {
         let resolved = self.file.resolved.as_deref();

@@ -89,6 +89,7 @@
 
 mod approval;
 mod arity;
+mod class;
 mod command;
 mod diagnostic;
 mod digest;
@@ -103,6 +104,7 @@ mod form;
 mod grammar;
 mod guise;
 mod image;
+mod inline;
 mod keys;
 mod kind;
 mod load;
@@ -131,6 +133,7 @@ mod version;
 mod word;
 
 pub use approval::Approval;
+pub use class::classes;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
 pub use digest::Digest;
 pub use explain::{Explanation, Hit, Miss};

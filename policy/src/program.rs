@@ -2,9 +2,11 @@
 
 use thiserror::Error;
 
+use crate::class::{Class, classes};
 use crate::escape::{EscapeError, Unit, decode};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
+use crate::keys::nearest;
 use crate::pattern::{PathPattern, PatternError, file_name};
 use crate::places::Places;
 use crate::trust::SYSTEM_DIRS;
@@ -17,6 +19,8 @@ pub(crate) enum Program {
     Name(Vec<u8>),
     /// The file with such a path.
     Path(PathPattern),
+    /// Any file of the class.
+    Class(&'static Class),
 }
 
 /// Why text does not name a program.
@@ -26,7 +30,7 @@ pub(crate) enum ProgramError {
     Pattern(#[from] PatternError),
     #[error("the name of a program is empty")]
     Empty,
-    #[error("`{}`: classes are not supported by this version yet", .0.escape_debug())]
+    #[error("there is no class `{}`", .0.escape_debug())]
     Class(String),
     #[error("a bare name takes no wildcard")]
     Wildcard,
@@ -45,7 +49,17 @@ impl ProgramError {
     pub(crate) fn help(&self) -> Option<String> {
         match self {
             Self::Pattern(error) => error.help(),
-            Self::Class(_) => Some("list the programs by name".to_owned()),
+            Self::Class(name) => {
+                let names = || classes().map(|(name, _)| name);
+                let written = name.strip_prefix('@').unwrap_or(name);
+                Some(match nearest(written, names()) {
+                    Some(nearest) => format!("the nearest is `@{nearest}`"),
+                    None => format!(
+                        "the classes are `@{}`",
+                        names().collect::<Vec<_>>().join("`, `@")
+                    ),
+                })
+            }
             Self::Wildcard => Some("write a path pattern, such as `/usr/bin/python*`".to_owned()),
             Self::Empty | Self::NotAFile => None,
         }
@@ -58,8 +72,11 @@ impl Program {
         if text.is_empty() {
             return Err(ProgramError::Empty);
         }
-        if text.starts_with('@') {
-            return Err(ProgramError::Class(text.to_owned()));
+        if let Some(class) = text.strip_prefix('@') {
+            let class = Class::named(class);
+            return class
+                .map(Self::Class)
+                .ok_or_else(|| ProgramError::Class(text.to_owned()));
         }
         if text.starts_with(['~', '$', '/']) {
             return Ok(Self::Path(PathPattern::parse(text, places)?));
@@ -81,6 +98,7 @@ impl Program {
         match self {
             Self::Name(name) => image.is_called(name, reading),
             Self::Path(pattern) => image.names(reading).any(|path| pattern.matches(path)),
+            Self::Class(class) => class.covers(image, reading),
         }
     }
 
@@ -97,6 +115,7 @@ impl Program {
             Self::Path(pattern) => image
                 .names(reading)
                 .any(|path| file_name(path) == name && pattern.matches(path)),
+            Self::Class(class) => image.is_called(name, reading) && class.covers(image, reading),
         }
     }
 
@@ -104,6 +123,11 @@ impl Program {
     pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
         match self {
             Self::Name(name) => !guise.is_joined() && is_version_of(guise.name, name),
+            Self::Class(class) => {
+                let mut members = class.members.iter();
+                !guise.is_joined()
+                    && members.any(|member| is_version_of(guise.name, member.as_bytes()))
+            }
             Self::Path(_) => false,
         }
     }
@@ -118,24 +142,41 @@ impl Program {
         match self {
             Self::Name(name) => Some(name),
             Self::Path(pattern) => pattern.file_name(),
+            Self::Class(_) => None,
+        }
+    }
+
+    /// File names of which every covered image has at least one, if there are such.
+    pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
+        match self {
+            Self::Name(_) | Self::Path(_) => self.file_name().map(|name| vec![name]),
+            Self::Class(class) => class.file_names(),
         }
     }
 
     /// The directory that one name of every covered image lies in, or is, if there is one.
     pub(crate) fn head(&self) -> Option<&[u8]> {
         match self {
-            Self::Name(_) => None,
+            Self::Name(_) | Self::Class(_) => None,
             Self::Path(pattern) => Some(pattern.head()).filter(|head| !head.is_empty()),
         }
     }
 
     /// The paths at which the entry's files are, where they come down to a few.
     pub(crate) fn paths(&self) -> Vec<Vec<u8>> {
+        let of_name = |name: &[u8]| {
+            let directories = SYSTEM_DIRS.iter();
+            let paths = directories.map(|directory| [directory, b"/".as_slice(), name].concat());
+            paths.collect::<Vec<_>>()
+        };
         match self {
-            Self::Name(name) => SYSTEM_DIRS
-                .iter()
-                .map(|directory| [directory, b"/".as_slice(), name].concat())
-                .collect(),
+            Self::Name(name) => of_name(name),
+            Self::Class(class) => {
+                let members = class.members.iter();
+                members
+                    .flat_map(|member| of_name(member.as_bytes()))
+                    .collect()
+            }
             Self::Path(pattern) if pattern.is_literal() => vec![pattern.head().to_vec()],
             Self::Path(_) => Vec::new(),
         }
@@ -145,6 +186,7 @@ impl Program {
     pub(crate) fn is_literal(&self) -> bool {
         match self {
             Self::Name(_) => true,
+            Self::Class(_) => false,
             Self::Path(pattern) => pattern.is_literal(),
         }
     }
@@ -152,7 +194,7 @@ impl Program {
     /// Whether the entry is a path pattern that means files in any directory.
     pub(crate) fn is_anywhere(&self) -> bool {
         match self {
-            Self::Name(_) => false,
+            Self::Name(_) | Self::Class(_) => false,
             Self::Path(pattern) => pattern.is_anywhere(),
         }
     }
@@ -199,7 +241,7 @@ mod tests {
     fn malformed_entries_are_refused() {
         for (text, error) in [
             ("", ProgramError::Empty),
-            ("@shells", ProgramError::Class("@shells".to_owned())),
+            ("@shell", ProgramError::Class("@shell".to_owned())),
             ("python*", ProgramError::Wildcard),
             ("**", ProgramError::Wildcard),
             ("..", ProgramError::NotAFile),

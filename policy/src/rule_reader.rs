@@ -285,7 +285,7 @@ fn command_of_rule(command: Command, action: Action, is_bound: bool) -> Result<C
 }
 
 fn check_bound(program: Program, is_bound: bool) -> Result<Program, Complaint> {
-    if is_bound && matches!(program, Program::Path(_)) {
+    if is_bound && !matches!(program, Program::Name(_)) {
         let help = "`program` says which file; the first word says what it is called";
         let message = "beside `program`, the first word is a bare name".to_owned();
         return Err((message, Some(help.to_owned())));

@@ -6,6 +6,7 @@ use crate::exact::ExactArgv;
 use crate::flag::{self, Flag};
 use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
+use crate::inline;
 use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
 use crate::tabled;
@@ -126,13 +127,13 @@ impl Selectors {
     /// File names of which every image that can hold has at least one, or `None` if the keys
     /// do not come down to names.
     pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
-        every(self.programs(), Program::file_name)
+        every(self.programs(), Program::file_names)
     }
 
     /// Directories of which every image that can hold lies in at least one, or is one, or `None`
     /// if the keys do not come down to directories.
     pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
-        every(self.programs(), Program::head)
+        every(self.programs(), |program| Some(vec![program.head()?]))
     }
 
     /// The files that the keys name in full.
@@ -153,9 +154,13 @@ impl Selectors {
     }
 
     fn program_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        self.program.as_ref().is_none_or(|programs| {
-            programs.holds(reading, |program, reading| program.selects(image, reading))
-        })
+        let Some(programs) = &self.program else {
+            return true;
+        };
+        // Of an allow the file alone says nothing about a program that is no file.
+        let is_open = reading == Reading::Strict && self.command.is_none() && self.argv.is_none();
+        programs.holds(reading, |program, reading| program.selects(image, reading))
+            && !(is_open && inline::runs_inline(image))
     }
 
     /// Whether some entry of `command` holds that also `is_meant`.
@@ -286,10 +291,10 @@ impl Selectors {
 /// What every one of `programs` has; `None` if one lacks it or there are none.
 fn every<'s>(
     programs: Vec<&'s Program>,
-    of: fn(&'s Program) -> Option<&'s [u8]>,
+    of: fn(&'s Program) -> Option<Vec<&'s [u8]>>,
 ) -> Option<Vec<&'s [u8]>> {
     let all: Option<Vec<_>> = programs.into_iter().map(of).collect();
-    all.filter(|all| !all.is_empty())
+    all.map(|all| all.concat()).filter(|all| !all.is_empty())
 }
 
 /// Whether `called`, the first word of a command, is what an image selected by `programs` is

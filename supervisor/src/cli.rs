@@ -78,6 +78,9 @@ pub(crate) struct ShowArgs {
     /// Print what is known of a command's options instead
     #[arg(long, value_name = "NAME")]
     pub(crate) command: Option<String>,
+    /// Print the classes of programs instead: `@shells` …
+    #[arg(long, conflicts_with_all = ["text", "command"])]
+    pub(crate) classes: bool,
 }
 
 #[derive(Debug, Args)]

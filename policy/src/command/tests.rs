@@ -187,8 +187,8 @@ fn what_is_not_supported_or_not_a_command_is_refused() {
         ("env @shells", CommandError::Class("@shells".to_owned())),
         ("a ${hme}", CommandError::Word(EscapeError::Dollar)),
         (
-            "@shells x",
-            CommandError::Program(ProgramError::Class("@shells".to_owned())),
+            "@shell x",
+            CommandError::Program(ProgramError::Class("@shell".to_owned())),
         ),
     ] {
         assert_eq!(

@@ -9,4 +9,4 @@ mod table;
 
 pub(crate) use reader::{Known, Piece, Side, Unknown};
 pub use table::command_table;
-pub(crate) use table::{Grammar, of};
+pub(crate) use table::{Grammar, Takes, ValueKind, of};

@@ -75,11 +75,7 @@ fn patterns_and_commands_are_checked_where_they_stand() {
     );
     assert_fault_in_rule("program = \"!\"", 11, "the name of a program is empty");
     assert_fault_in_rule("program = \"${hme}/x\"", 11, "unknown place `${hme}`");
-    assert_fault_in_rule(
-        "program = \"@shells\"",
-        11,
-        "`@shells`: classes are not supported by this version yet",
-    );
+    assert_fault_in_rule("program = \"@shels\"", 11, "there is no class `@shels`");
     assert_fault_in_rule(
         "command = [\"a b\", \"a | b\"]",
         19,

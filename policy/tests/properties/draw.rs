@@ -320,7 +320,9 @@ fn answer(ask: &DraftRule) -> Option<DraftRule> {
         !is_what(key) || !is_open && !is_anywhere
     });
     let is_answered = ask.action == Action::Ask && says_what && may_be_allowed;
-    is_answered.then(|| ask.clone().acting(Action::Allow))
+    // What an allow says of variables is not read yet.
+    let answer = || ask.clone().without(&["env"]).acting(Action::Allow);
+    is_answered.then(answer)
 }
 
 /// As [`policy`], but the user states no rule, and perhaps nothing of what runs.

@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
-use execward_policy::{Rule, command_table, preset, schema};
+use execward_policy::{Rule, classes, command_table, preset, schema};
 
 use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
@@ -66,6 +66,12 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
     if let Some(name) = &args.command {
         let table = command_table(name).ok_or_else(|| PolicyError::Command(name.clone()))?;
         write!(out, "{table}")?;
+        return Ok(());
+    }
+    if args.classes {
+        for (class, members) in classes() {
+            writeln!(out, "@{class} {}", members.join(" "))?;
+        }
         return Ok(());
     }
     let policy = LoadedPolicy::load(&args.policy, &Places::find()?)?;

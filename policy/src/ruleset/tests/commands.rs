@@ -99,3 +99,41 @@ fn a_path_is_that_file_and_no_twin_of_it() {
         Decision::Allow
     );
 }
+
+#[test]
+fn a_class_is_its_members_in_trusted_directories_and_in_doubt_anywhere() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = ['@shells', '@interpreters']\n\
+         [[deny]]\nid = 'd'\nprogram = '@brokers'\n[[deny]]\nid = 'e'\nprogram = '@anonymous'",
+    );
+    for (path, decision) in [
+        ("/usr/bin/bash", Decision::Allow),
+        ("/usr/bin/python3.11 x.py", Decision::Allow),
+        ("/usr/bin/python3.11 -c x", Decision::Ask),
+        ("/tmp/bash", Decision::Ask),
+        ("/usr/bin/git", Decision::Ask),
+        ("/usr/bin/docker", Decision::Deny),
+        ("/tmp/docker", Decision::Deny),
+    ] {
+        assert_eq!(decide(&ruleset, path), decision, "{path}");
+    }
+    let memory = ProgramFile {
+        resolved: None,
+        origin: Origin::Anonymous,
+        ..ProgramFile::at("/proc/self/fd/3")
+    };
+    let decided = ruleset.decide(&call(memory, &["x"]), Timestamp::UNIX_EPOCH);
+    assert_eq!(decided.rule().map(Rule::id), Some("e"));
+}
+
+#[test]
+fn a_class_may_be_the_first_word_and_an_exception() {
+    let ruleset = policy(
+        "[[deny]]\nid = 'd'\ncommand = '@shells -c'\n\
+         [[allow]]\nid = 'a'\nprogram = ['/usr/bin/*', '!@network']",
+    );
+    assert_eq!(decide(&ruleset, "/usr/bin/dash -c x"), Decision::Deny);
+    assert_eq!(decide(&ruleset, "/usr/bin/dash x"), Decision::Allow);
+    assert_eq!(decide(&ruleset, "/usr/bin/git -c x"), Decision::Allow);
+    assert_eq!(decide(&ruleset, "/usr/bin/curl x"), Decision::Ask);
+}

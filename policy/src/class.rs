@@ -1,0 +1,100 @@
+//! Classes of programs: `@shells`. Their members are data, `data/classes.txt`.
+
+use std::sync::LazyLock;
+
+use crate::image::{Image, Reading};
+
+const TABLE: &str = include_str!("../data/classes.txt");
+
+/// Programs that have their use in common.
+#[derive(Debug)]
+pub(crate) struct Class {
+    /// Without its `@`.
+    pub(crate) name: &'static str,
+    /// File names; none of the class of what has no file.
+    pub(crate) members: Vec<&'static str>,
+}
+
+/// The class of memory files, deleted files and whatever else has no path.
+const ANONYMOUS: &str = "anonymous";
+
+static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    let classes = lines.filter_map(|line| {
+        let mut words = line.split(' ');
+        let name = words.next()?;
+        let members = words.collect();
+        Some(Class { name, members })
+    });
+    let anonymous = Class {
+        name: ANONYMOUS,
+        members: Vec::new(),
+    };
+    classes.chain([anonymous]).collect()
+});
+
+/// Every class: its name, without the `@`, and the file names that are of it. Versions of a name
+/// are of its class. What has no file of its own is of the class `anonymous`.
+pub fn classes() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
+    CLASSES
+        .iter()
+        .map(|class| (class.name, class.members.as_slice()))
+}
+
+impl Class {
+    /// The class that is called so, without its `@`.
+    pub(crate) fn named(name: &str) -> Option<&'static Self> {
+        CLASSES.iter().find(|class| class.name == name)
+    }
+
+    /// Whether `image` is of the class.
+    ///
+    /// Strictly: it is a file in a trusted directory that the session has no hand in. In doubt,
+    /// the name alone counts.
+    pub(crate) fn covers(&self, image: &Image<'_>, reading: Reading) -> bool {
+        if self.name == ANONYMOUS {
+            return reading == Reading::Doubtful && image.is_anonymous();
+        }
+        let mut members = self.members.iter();
+        members.any(|member| image.is_version_called(member.as_bytes(), reading))
+    }
+
+    /// The file names of which every image of the class has one, if it comes down to names.
+    pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
+        let names = self.members.iter().map(|member| member.as_bytes());
+        (self.name != ANONYMOUS).then(|| names.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn the_classes_are_those_of_the_language_and_name_nothing_twice() {
+        let names: Vec<_> = classes().map(|(name, _)| name).collect();
+        assert_eq!(
+            names,
+            [
+                "shells",
+                "wrappers",
+                "interpreters",
+                "loaders",
+                "multicall",
+                "runners",
+                "editors",
+                "network",
+                "brokers",
+                "anonymous"
+            ]
+        );
+        for (name, members) in classes() {
+            assert_eq!(members.is_empty(), name == ANONYMOUS);
+            let distinct: HashSet<_> = members.iter().collect();
+            assert_eq!(distinct.len(), members.len(), "{name}");
+            assert!(members.iter().all(|member| !member.is_empty()), "{name}");
+        }
+    }
+}
