@@ -1,5 +1,7 @@
 //! `approval`: when to ask, in the words that other engines use for it.
 
+use std::fmt;
+
 use crate::mode::State;
 use crate::verdict::Decision;
 
@@ -17,6 +19,18 @@ pub enum Approval {
         /// Those that a rule or a miss raises.
         rules: bool,
     },
+}
+
+/// As the language writes it.
+impl fmt::Display for Approval {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::UnlessTrusted => f.write_str("\"unless_trusted\""),
+            Self::OnRequest => f.write_str("\"on_request\""),
+            Self::Never => f.write_str("\"never\""),
+            Self::Reject { rules } => write!(f, "{{ reject = {{ rules = {rules} }} }}"),
+        }
+    }
 }
 
 impl Approval {

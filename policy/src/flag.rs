@@ -8,7 +8,7 @@
 use thiserror::Error;
 
 use crate::escape::EscapeError;
-use crate::grammar::{Known, Side};
+use crate::grammar::{Known, Side, Takes};
 use crate::image::Reading;
 use crate::places::Places;
 use crate::selector::List;
@@ -106,6 +106,15 @@ impl Flag {
         matches!(self.name, Name::Any)
     }
 
+    /// Whether `written` takes the flag back: `--no-name`.
+    pub(crate) fn is_undone_by(&self, written: &[u8]) -> bool {
+        let undone = written.strip_prefix(b"--no-");
+        match &self.name {
+            Name::Long(name) => undone.is_some_and(|undone| name.matches(split_value(undone).0)),
+            Name::Any | Name::Letters(_) => false,
+        }
+    }
+
     /// The letters behind its one dash, if it has one.
     pub(crate) fn letters(&self) -> &[u8] {
         match &self.name {
@@ -124,6 +133,14 @@ impl Flag {
                 .any(|name| long.matches(name)),
             Name::Letters(letters) => names.any(|name| name.strip_prefix(b"-") == Some(letters)),
         };
+        // `--rm=false`: a switch that is given a value may be switched off by it.
+        let [value, _] = known.values;
+        let is_on = self.value.is_some()
+            || known.option.takes != Takes::Nothing
+            || value.is_none_or(|value| value == b"true");
+        if reading == Reading::Strict && !is_on {
+            return false;
+        }
         let is_there = self.side == known.side || [self.side, known.side].contains(&Side::Either);
         is_named && is_there && self.has_value(known.values.first().copied().flatten(), reading)
     }
@@ -182,6 +199,7 @@ impl Flag {
             };
             return letters.iter().all(has) || clusters.any(|cluster| cluster == letters);
         }
+        let is_undone = arguments.clone().any(|element| self.is_undone_by(element));
         let mut may_be_value = false;
         for (element, next) in with_next(arguments) {
             if reading == Reading::Strict && element == b"--" {
@@ -189,10 +207,13 @@ impl Flag {
             }
             let is_flag = is_flag(element);
             let is_certain = reading == Reading::Doubtful || !may_be_value;
-            if is_flag && is_certain && self.covers(element, next, reading) {
-                return true;
+            let has_value = split_value(element).1.is_some();
+            // A value may switch it off, and so may what comes later.
+            let is_plain = reading == Reading::Doubtful || self.value.is_some() || !has_value;
+            if is_flag && is_certain && is_plain && self.covers(element, next, reading) {
+                return reading == Reading::Doubtful || !is_undone;
             }
-            may_be_value = is_flag && split_value(element).1.is_none();
+            may_be_value = is_flag && !has_value;
         }
         false
     }

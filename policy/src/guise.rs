@@ -1,4 +1,5 @@
-//! What a call may be though its file is called otherwise: `git-push`, `python3 -m pip`.
+//! What a call may be though its file is called otherwise: `git-push`, `python3 -m pip`,
+//! `busybox wget`, `ld.so /usr/bin/id`.
 
 use crate::image::Image;
 
@@ -6,6 +7,8 @@ use crate::image::Image;
 #[derive(Debug, Clone)]
 pub(crate) struct Guise<'i> {
     pub(crate) name: &'i [u8],
+    /// The path of its file, where the call has it.
+    pub(crate) path: Option<&'i [u8]>,
     /// The first word of the command, where the file's name holds it too.
     pub(crate) word: Option<&'i [u8]>,
     /// How many arguments belong to the guise.

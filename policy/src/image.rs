@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 
 use crate::digest::Digest;
+use crate::dispatch;
 use crate::guise::Guise;
 use crate::module;
 use crate::pattern::file_name;
@@ -106,22 +107,16 @@ impl<'r> Image<'r> {
     /// Strictly, a name counts if the file is one of the session and the name cannot lead
     /// elsewhere than its text says; otherwise every name does.
     pub(crate) fn names(&self, reading: Reading) -> impl Iterator<Item = &[u8]> {
+        let is_in_doubt = reading == Reading::Doubtful;
         let given = std::iter::once(self.given.as_ref());
         let links = self.file.links.iter().map(Vec::as_slice);
-        let names = given
-            .chain(links)
-            .chain(self.file.resolved.as_deref())
-            .chain(self.collapsed.as_deref());
-        let names = names.filter(move |name| match reading {
-            Reading::Strict => {
-                self.is_provable()
-                    && !has_parent_step(name)
-                    && self.collapsed.as_deref() != Some(name)
-            }
-            Reading::Doubtful => true,
-        });
+        let names = given.chain(links).chain(self.file.resolved.as_deref());
+        let names =
+            names.filter(move |name| is_in_doubt || self.is_provable() && !has_parent_step(name));
+        // Of these the text alone says nothing.
         let aliases = self.file.aliases.iter().map(Vec::as_slice);
-        names.chain(aliases.filter(move |_| reading == Reading::Doubtful))
+        let doubtful = aliases.chain(self.collapsed.as_deref());
+        names.chain(doubtful.filter(move |_| is_in_doubt))
     }
 
     /// Whether a bare file name means this image.
@@ -159,9 +154,26 @@ impl<'r> Image<'r> {
     pub(crate) fn guises(&self) -> impl Iterator<Item = Guise<'_>> {
         let names = || self.names(Reading::Doubtful).map(file_name);
         let module = names().any(module::is_python).then(|| self.module());
+        let called = dispatch::called(self).into_iter();
+        let other = called.clone().map(|name| Guise {
+            name,
+            path: None,
+            word: None,
+            skipped: 0,
+            image: self,
+        });
         names()
+            .chain(called)
             .flat_map(move |name| self.joined(name))
             .chain(module.flatten())
+            .chain(other)
+            .chain(dispatch::applet(self))
+            .chain(dispatch::loaded(self))
+    }
+
+    /// Whether it is the file passed to execve(2), and no interpreter of it.
+    pub(crate) fn is_program(&self) -> bool {
+        self.levels.is_empty()
     }
 
     /// `git-push` as `git push`: each way to part the name at a dash.
@@ -171,6 +183,7 @@ impl<'r> Image<'r> {
             let (name, word) = (name.get(..at)?, name.get(at + 1..)?);
             (!name.is_empty() && !word.is_empty()).then_some(Guise {
                 name,
+                path: None,
                 word: Some(word),
                 skipped: 0,
                 image: self,
@@ -181,8 +194,11 @@ impl<'r> Image<'r> {
     /// `python3 -m pip` as `pip`.
     fn module(&self) -> Option<Guise<'_>> {
         let module::Module { name, skipped } = module::of(self.arguments())?;
+        // `pip.__main__`, `pip._internal`: parts of pip.
+        let name = name.split(|byte| *byte == b'.').next().unwrap_or(name);
         Some(Guise {
             name,
+            path: None,
             word: None,
             skipped,
             image: self,

@@ -93,6 +93,7 @@ mod class;
 mod command;
 mod diagnostic;
 mod digest;
+mod dispatch;
 mod duration;
 mod escape;
 mod exact;

@@ -44,7 +44,7 @@ pub(crate) fn load(
         loading.take(source, Standing::Named, &mut Vec::new());
     }
     let Loading {
-        parts,
+        mut parts,
         mut faults,
         seen,
         ..
@@ -52,6 +52,14 @@ pub(crate) fn load(
     faults.extend(repeated_ids(&parts));
     if faults.is_empty() {
         faults.extend(missing_security(&parts));
+    }
+    let resolve = |directory: &[u8]| includes.resolve(directory);
+    for part in &mut parts {
+        let rules = part.rules.iter_mut();
+        rules.for_each(|draft| draft.rule.resolve_heads(&resolve));
+        part.trusted_dirs
+            .iter_mut()
+            .for_each(|named| named.resolve_head(&resolve));
     }
     let trust = Trust {
         named: parts

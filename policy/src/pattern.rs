@@ -30,6 +30,8 @@ pub(crate) struct PathPattern {
     /// The literal directories that every match lies in, without a trailing slash; for
     /// [`Tail::Itself`], the path.
     head: Vec<u8>,
+    /// The same with the directories in it resolved, if that is another path.
+    resolved: Option<Vec<u8>>,
     tail: Tail,
 }
 
@@ -120,7 +122,31 @@ impl PathPattern {
 
     /// Whether the pattern matches `path`: absolute, no empty component, no `.`.
     pub(crate) fn matches(&self, path: &[u8]) -> bool {
-        let Some(rest) = path.strip_prefix(self.head.as_slice()) else {
+        self.heads().any(|head| self.matches_below(head, path))
+    }
+
+    /// Puts the directory that the head really is beside what is written: `/bin` may be `/usr/bin`.
+    pub(crate) fn resolve_head(&mut self, resolve: &dyn Fn(&[u8]) -> Option<Vec<u8>>) {
+        let name = match &self.tail {
+            // The file itself may be a link to many a thing; only where it lies counts.
+            Tail::Itself => file_name(&self.head),
+            Tail::Directory | Tail::Below | Tail::Glob { .. } => b"",
+        };
+        let end = self.head.len() - name.len();
+        let directory = self.head.get(..end).unwrap_or_default();
+        let directory = directory.strip_suffix(b"/").unwrap_or(directory);
+        if directory.is_empty() {
+            return;
+        }
+        let resolved = resolve(directory).filter(|resolved| resolved != directory);
+        self.resolved = resolved.map(|resolved| match name {
+            b"" => resolved,
+            name => [&resolved, b"/".as_slice(), name].concat(),
+        });
+    }
+
+    fn matches_below(&self, head: &[u8], path: &[u8]) -> bool {
+        let Some(rest) = path.strip_prefix(head) else {
             return false;
         };
         // `/opt/a` is not a directory of `/opt/ab`: what follows the head begins with a slash.
@@ -144,9 +170,12 @@ impl PathPattern {
         }
     }
 
-    /// The literal directories that every match lies in, or is; empty if there are none.
-    pub(crate) fn head(&self) -> &[u8] {
-        &self.head
+    /// The literal directories of which every match lies in one, or is one; empty if there are
+    /// none.
+    pub(crate) fn heads(&self) -> impl Iterator<Item = &[u8]> {
+        [self.head.as_slice()]
+            .into_iter()
+            .chain(self.resolved.as_deref())
     }
 
     /// Whether the pattern matches one path and no other.
@@ -177,6 +206,7 @@ impl PathPattern {
             ([], true) if head.is_empty() => {
                 return Ok(Self {
                     head: b"/".to_vec(),
+                    resolved: None,
                     tail: Tail::Itself,
                 });
             }
@@ -190,6 +220,7 @@ impl PathPattern {
             .flat_map(|name| [b'/'].into_iter().chain(literal_bytes(name)));
         Ok(Self {
             head: head.collect(),
+            resolved: None,
             tail,
         })
     }

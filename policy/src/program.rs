@@ -128,7 +128,7 @@ impl Program {
                 !guise.is_joined()
                     && members.any(|member| is_version_of(guise.name, member.as_bytes()))
             }
-            Self::Path(_) => false,
+            Self::Path(pattern) => guise.path.is_some_and(|path| pattern.matches(path)),
         }
     }
 
@@ -154,11 +154,15 @@ impl Program {
         }
     }
 
-    /// The directory that one name of every covered image lies in, or is, if there is one.
-    pub(crate) fn head(&self) -> Option<&[u8]> {
+    /// Directories of which one name of every covered image lies in one, or is one, if there are
+    /// such.
+    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
         match self {
             Self::Name(_) | Self::Class(_) => None,
-            Self::Path(pattern) => Some(pattern.head()).filter(|head| !head.is_empty()),
+            Self::Path(pattern) => {
+                let heads: Vec<_> = pattern.heads().collect();
+                Some(heads).filter(|heads| heads.iter().all(|head| !head.is_empty()))
+            }
         }
     }
 
@@ -177,8 +181,17 @@ impl Program {
                     .flat_map(|member| of_name(member.as_bytes()))
                     .collect()
             }
-            Self::Path(pattern) if pattern.is_literal() => vec![pattern.head().to_vec()],
+            Self::Path(pattern) if pattern.is_literal() => {
+                pattern.heads().map(<[u8]>::to_vec).collect()
+            }
             Self::Path(_) => Vec::new(),
+        }
+    }
+
+    /// See [`PathPattern::resolve_head`].
+    pub(crate) fn resolve_head(&mut self, resolve: &dyn Fn(&[u8]) -> Option<Vec<u8>>) {
+        if let Self::Path(pattern) = self {
+            pattern.resolve_head(resolve);
         }
     }
 

@@ -17,8 +17,8 @@ pub struct ExecRequest {
     /// The interpreters of a `#!` file, one a level, outermost first: the interpreter that
     /// the file itself names, then the one named by that, should it be a script too.
     pub interpreters: Vec<Interpreter>,
-    /// The argument vector as the caller passed it. The first element identifies nothing
-    /// and is never compared.
+    /// The argument vector as the caller passed it. The first element identifies nothing,
+    /// but for a multi-call file, which goes by it.
     pub argv: Vec<Vec<u8>>,
     /// Working directory, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,

@@ -130,6 +130,13 @@ impl Rule {
         self.children.is_some()
     }
 
+    /// Puts beside each path what its directories really are.
+    pub(crate) fn resolve_heads(&mut self, resolve: &dyn Fn(&[u8]) -> Option<Vec<u8>>) {
+        self.selectors.resolve_heads(resolve);
+        let children = self.children.iter_mut().flat_map(List::entries_mut);
+        children.for_each(|program| program.resolve_head(resolve));
+    }
+
     /// Whether the rule has ended at `now`.
     pub(crate) fn has_expired(&self, now: Timestamp) -> bool {
         self.expires.is_some_and(|end| end <= now)

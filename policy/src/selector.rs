@@ -2,6 +2,7 @@
 
 use crate::command::Command;
 use crate::digest::Digest;
+use crate::dispatch;
 use crate::exact::ExactArgv;
 use crate::flag::{self, Flag};
 use crate::grammar::{self, Grammar};
@@ -22,6 +23,11 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
+    /// Every entry, to be changed.
+    pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.wanted.iter_mut().chain(&mut self.exceptions)
+    }
+
     pub(crate) fn holds(&self, reading: Reading, covers: impl Fn(&T, Reading) -> bool) -> bool {
         let is_wanted =
             self.wanted.is_empty() || self.wanted.iter().any(|entry| covers(entry, reading));
@@ -58,7 +64,8 @@ pub(crate) struct Selectors {
 impl Selectors {
     /// The first key that does not hold for an image; `None` if all hold.
     pub(crate) fn failing(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
-        if !self.program_holds(image, reading) {
+        let is_disguised = || dispatch::called(image).is_some();
+        if reading == Reading::Strict && is_disguised() || !self.program_holds(image, reading) {
             return Some("program");
         }
         if !self.command_holds(image, reading, |_| true) {
@@ -84,6 +91,19 @@ impl Selectors {
             return Some("via");
         }
         (!self.sha256_holds(image, reading)).then_some("sha256")
+    }
+
+    /// Puts beside each path what its directories really are.
+    pub(crate) fn resolve_heads(&mut self, resolve: &dyn Fn(&[u8]) -> Option<Vec<u8>>) {
+        let programs = self.program.iter_mut().flat_map(List::entries_mut);
+        let commands = self.command.iter_mut().flat_map(List::entries_mut);
+        let programs = programs
+            .chain(commands.map(|command| &mut command.program))
+            .chain(self.argv.iter_mut().map(|argv| &mut argv.program))
+            .chain(self.via.iter_mut().flatten());
+        programs.for_each(|program| program.resolve_head(resolve));
+        let cwds = self.cwd.iter_mut().flat_map(List::entries_mut);
+        cwds.for_each(|cwd| cwd.resolve_head(resolve));
     }
 
     /// Which keys are there, by name.
@@ -133,7 +153,7 @@ impl Selectors {
     /// Directories of which every image that can hold lies in at least one, or is one, or `None`
     /// if the keys do not come down to directories.
     pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
-        every(self.programs(), |program| Some(vec![program.head()?]))
+        every(self.programs(), Program::heads)
     }
 
     /// The files that the keys name in full.
@@ -160,7 +180,7 @@ impl Selectors {
         // Of an allow the file alone says nothing about a program that is no file.
         let is_open = reading == Reading::Strict && self.command.is_none() && self.argv.is_none();
         programs.holds(reading, |program, reading| program.selects(image, reading))
-            && !(is_open && inline::runs_inline(image))
+            && !(is_open && (inline::runs_inline(image) || dispatch::is_another(image)))
     }
 
     /// Whether some entry of `command` holds that also `is_meant`.

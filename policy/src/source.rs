@@ -17,7 +17,8 @@ pub struct Source<'a> {
     pub layer: Layer,
 }
 
-/// Reads the files that a policy includes. This crate opens none itself.
+/// Looks into the file system for a policy: its includes, and where its paths lead. This crate opens
+/// nothing itself.
 pub trait Includes {
     /// Reads the file that `includer`, by the name of its source, calls `path`.
     ///
@@ -25,6 +26,13 @@ pub trait Includes {
     ///
     /// Why it cannot be read, in words for the author of the policy.
     fn read(&self, includer: &str, path: &str) -> Result<Included, String>;
+
+    /// What the absolute path of a directory comes to once every link is followed, if it is one.
+    /// A path pattern means what its literal directories say and what they are.
+    fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
+        let _ = directory;
+        None
+    }
 }
 
 /// A file that a policy includes.

@@ -73,10 +73,13 @@ impl RuleTable {
         };
         // Every name, whatever the action: an index by fewer would miss rules.
         let paths = || image.names(Reading::Doubtful);
-        let guises = image.guises().map(|guise| guise.name);
-        let names = paths().map(file_name).chain(guises);
+        let guises = || image.guises();
+        let names = paths()
+            .map(file_name)
+            .chain(guises().map(|guise| guise.name));
         let named = names.filter_map(|name| self.by_name.get(unversioned(name)));
         let heads = paths()
+            .chain(guises().filter_map(|guise| guise.path))
             .flat_map(prefixes)
             .filter(|_| !self.by_head.is_empty());
         let headed = heads.filter_map(|head| self.by_head.get(head));

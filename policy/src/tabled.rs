@@ -110,6 +110,17 @@ pub(crate) fn has<'a>(
             Piece::Operand(_) => false,
         })
     };
+    let is_undone = |piece: Piece<'a>| match piece {
+        Piece::Flag(known) => {
+            let mut names = known.option.names.iter();
+            names.any(|name| flag.is_undone_by(name.as_bytes()))
+        }
+        Piece::Unknown(unknown) => flag.is_undone_by(unknown.flag),
+        Piece::Operand(_) => false,
+    };
+    if reading == Reading::Strict && pieces.clone().any(is_undone) {
+        return false;
+    }
     pieces.clone().any(is_it) || letters.len() > 1 && letters.iter().all(has_letter)
 }
 

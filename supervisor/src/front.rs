@@ -14,9 +14,9 @@ use std::time::Duration;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, SigmaskHow, Signal, pthread_sigmask, raise};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{dup2_stdin, dup2_stdout, getpid, getsid};
+use nix::unistd::{Pid, dup2_stdin, dup2_stdout, getpid, getppid, getsid};
 use rustix::process::{PidfdFlags, pidfd_open, pidfd_send_signal};
 
 use crate::exit::ExitStatus;
@@ -201,6 +201,14 @@ impl Front {
             return;
         }
         let signal = Signal::try_from(signal).unwrap_or(Signal::SIGSTOP);
+        if STOPS.contains(&signal) && nobody_continues_us() {
+            // The kernel stops no process that nobody could continue. The gate, a parent of another
+            // group, keeps it from seeing that this is one.
+            if let Err(errno) = kill(Pid::from_raw(0), Signal::SIGCONT) {
+                tracing::warn!(%errno, "CMD stays stopped");
+            }
+            return;
+        }
         let mut unblocked = SigSet::empty();
         unblocked.add(signal);
         // Raised while blocked, it acts the moment it is let through.
@@ -373,6 +381,13 @@ fn take_signals() -> io::Result<SignalFd> {
         &read,
         SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
     )?)
+}
+
+/// Whether this process group would be orphaned without the gate: whoever started it is of another
+/// session, as where the front leads a terminal's.
+fn nobody_continues_us() -> bool {
+    let starter = getppid();
+    starter.as_raw() == 0 || getsid(Some(starter)) != getsid(None)
 }
 
 fn open_pidfd(pid: Tid) -> io::Result<OwnedFd> {

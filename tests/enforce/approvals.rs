@@ -234,3 +234,34 @@ fn a_question_that_nobody_answers_in_time_falls_back_as_the_policy_says() {
         "verified"
     );
 }
+
+/// What was shown was this file: another in its place is another question.
+#[test]
+fn an_answer_for_the_session_ends_with_its_file() {
+    let ask = "[[ask]]\nid = \"ask-tool\"\nprogram = \"DIR/tool\"\n";
+    let ground = Ground::full(ask);
+    let _tool = ground.copy("/usr/bin/echo", "tool");
+    let script = "./tool a; cp --remove-destination /usr/bin/touch tool; ./tool a; echo $?";
+    let mut asking = Asking::start(ground, "socket", script);
+    asking.answer(&["allow", &asking.question().id, "--for", "session"]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "a");
+    asking.answer(&["deny", &asking.question().id]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "126");
+    let records = asking.end();
+    assert_eq!(of_type(&records, "exec.held").count(), 2);
+}
+
+#[test]
+fn whoever_is_asked_sees_what_the_program_is_called() {
+    let script = "bash -c 'exec -a /x/other /usr/bin/touch a'";
+    let mut asking = Asking::sh("", script);
+    let question = asking.question();
+    let (_, shown, _) = asking.client(&["pending"]);
+    assert!(
+        shown.contains(" /usr/bin/touch (called /x/other) a  (process "),
+        "{shown}"
+    );
+    asking.answer(&["deny", &question.id]);
+    let records = asking.end();
+    assert_eq!(of_type(&records, "exec.held").count(), 1);
+}

@@ -169,6 +169,28 @@ fn the_rule_of_an_explanation_lets_the_retry_pass() {
 }
 
 #[test]
+fn the_rule_of_a_relative_path_loads() {
+    let ground = ground();
+    ground.script("tool", "#!/bin/sh\n");
+    let ran = ground.sh("./tool; .//./tool");
+    let ids = ran
+        .decisions(&["./tool"])
+        .into_iter()
+        .chain(ran.decisions(&[".//./tool"]));
+    for record in ids {
+        let id = record["exec_id"].as_str().unwrap();
+        let output = execward(&ground, &["explain", id, "--rule", "--log", "audit.jsonl"])
+            .output()
+            .unwrap();
+        let policy = std::fs::read_to_string(ground.path("policy.toml")).unwrap();
+        std::fs::write(ground.path("p.toml"), policy + text(&output.stdout)).unwrap();
+        let words = ["check", "--policy", "p.toml", "--cwd", ".", "--", "./tool"];
+        let checked = execward(&ground, &words).status().unwrap();
+        assert_eq!(checked.code(), Some(0), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
 fn the_first_policy_loads_and_is_not_overwritten() {
     let ground = ground();
     let init = |file| {

@@ -208,3 +208,21 @@ fn what_a_build_fetches_is_asked_about_and_what_a_person_fetches_is_not() {
     let ran = ground.run(&["env", "npm_lifecycle_event=test", "sh", "-c", &fetch]);
     assert!(ground.has("payload"), "{}", ran.stderr);
 }
+
+/// A directory of a pattern may be a link: what it is counts as what it is called.
+#[test]
+fn a_deny_by_a_directory_that_is_a_link_holds_for_what_it_leads_to() {
+    let ground = Ground::full(
+        "[[deny]]\nid = \"linked\"\nprogram = \"DIR/link/*\"\n\
+         [[deny]]\nid = \"there\"\nprogram = \"true\"\ncwd = \"DIR/link/\"\n",
+    );
+    fs::create_dir(ground.path("real")).unwrap();
+    symlink("real", ground.path("link")).unwrap();
+    ground.script("real/tool", "#!/bin/sh\necho ran\n");
+    let copy = ground.script("tool", "#!/bin/sh\necho twin\n");
+    let real = ground.path("real/tool").display().to_string();
+    let ran = ground.sh(&format!(
+        "{real}; echo $?; link/tool; echo $?; {copy}; cd real; /bin/true; echo $?"
+    ));
+    assert_eq!(ran.stdout, "126\n126\ntwin\n126\n", "{}", ran.stderr);
+}

@@ -112,3 +112,18 @@ fn a_session_ends_with_its_terminal() {
     let records = ground.records_at_end();
     assert_eq!(of_type(&records, "session.end").count(), 1);
 }
+
+/// Nobody could continue the leader of a terminal's session: the kernel does not stop it, and here
+/// it does not stay stopped.
+#[test]
+fn control_z_stops_no_session_that_leads_its_terminal() {
+    let ground = Ground::full("");
+    let command = ground.command(&["sh", "-c", "echo ready; read line; echo got $line"]);
+    let mut terminal = Terminal::of(&command);
+    terminal.wait_for("ready");
+    terminal.press("\x1a");
+    terminal.wait_for("^Z");
+    terminal.press("hello\n");
+    terminal.wait_for("got hello");
+    assert_eq!(terminal.end().code(), Some(0));
+}

@@ -128,7 +128,16 @@ impl Terminal {
     /// If it does not end.
     pub fn close(mut self) {
         self.press("exit 0\n");
-        end_of(&mut self.leader);
+        let _status = self.end();
+    }
+
+    /// Waits for the end of the leader of its session; how it ended.
+    ///
+    /// # Panics
+    /// If it does not end.
+    #[must_use]
+    pub fn end(mut self) -> ExitStatus {
+        end_of(&mut self.leader)
     }
 
     /// Takes the terminal away; how the leader of its session ends then.

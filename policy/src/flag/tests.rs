@@ -14,7 +14,6 @@ fn is_among(text: &str, call: &str) -> (bool, bool) {
 fn a_flag_is_present_by_its_own_name() {
     for (text, call) in [
         ("--force", "--force x"),
-        ("--force", "x --force=y"),
         ("-f", "x -f"),
         ("-rf", "-rf x"),
         ("--name=v*", "--name=value"),
@@ -27,6 +26,8 @@ fn a_flag_is_present_by_its_own_name() {
 #[test]
 fn what_may_be_the_flag_counts_only_in_doubt() {
     for (text, call) in [
+        ("--force", "x --force=false"),
+        ("--force", "--force --no-force"),
         ("--force", "--forc x"),
         ("--force", "-force x"),
         ("--force", "-m --force"),

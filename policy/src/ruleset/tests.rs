@@ -149,7 +149,17 @@ fn an_allow_ignores_a_path_through_a_parent_and_a_deny_does_not() {
         ..ProgramFile::at("/tmp/evil")
     };
     let request = call(file, &["x"]);
+    let led = ProgramFile {
+        given: "/opt/tools/../tools/x".into(),
+        ..ProgramFile::at("/opt/tools/x")
+    };
     let allow = policy("[[allow]]\nid = 'a'\nprogram = '/opt/tools/'");
+    assert_eq!(
+        allow
+            .decide(&call(led, &["x"]), Timestamp::UNIX_EPOCH)
+            .decision(),
+        Decision::Allow
+    );
     assert_eq!(
         allow.decide(&request, Timestamp::UNIX_EPOCH).decision(),
         Decision::Ask

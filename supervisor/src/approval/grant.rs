@@ -20,8 +20,8 @@ pub(crate) enum Said {
     Deny,
 }
 
-/// What a grant is bound to, scope `exact`: the program by its own path, the whole argv, the
-/// working directory.
+/// What a grant is bound to, scope `exact`: the program by its own path and as it was, the whole
+/// argv, the working directory.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct GrantKey(FactsDigest);
 
@@ -37,9 +37,13 @@ impl GrantKey {
     pub(crate) fn exact(image: &Image, argv: &[Vec<u8>], cwd: &[u8]) -> Option<Self> {
         let mut facts = Facts::default();
         for file in image.files() {
-            if file.facts().origin != Origin::Session {
+            let seen = file.facts();
+            if seen.origin != Origin::Session {
                 return None;
             }
+            // Another file in its place is another program, and so is the same one rewritten.
+            let identity = format!("{:?} {} {}", seen.id, seen.size, seen.ctime_ns);
+            facts.add(identity.as_bytes());
         }
         let program = image.target()?.facts();
         facts.add(program.resolved.as_deref()?);

@@ -21,6 +21,6 @@ pub(crate) use record::{
     Body, Caller, Decided, Effect, ExecId, Latency, Program, RuleNote, SessionNote, Summary,
 };
 pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
-pub(crate) use shown::{escaped, is_plain, quoted};
+pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
 pub(crate) use text::{ExactBytes, ascii_json, displayed};

@@ -1,5 +1,7 @@
 //! Text of tasks as people read it: printable ASCII, so that nothing moves a cursor.
 
+use serde_json::Value;
+
 /// A word that a shell reads back as one; `"` where it needs it.
 pub(crate) fn quoted(word: &str) -> String {
     if is_plain(word.as_bytes()) {
@@ -13,6 +15,20 @@ pub(crate) fn quoted(word: &str) -> String {
 pub(crate) fn is_plain(word: &[u8]) -> bool {
     let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_./=:,@%+".contains(byte);
     !word.is_empty() && word.iter().all(is_plain)
+}
+
+/// What a program is called by its caller, where that is neither its path's nor the given one's name:
+/// some files do what they are called.
+pub(crate) fn called(proc: &Value) -> Option<String> {
+    let text = |pointer| proc.pointer(pointer).and_then(Value::as_str);
+    let name = |path: &'_ str| path.rsplit('/').next().unwrap_or_default().to_owned();
+    let called = text("/argv/0")?;
+    let own = [text("/path"), text("/req_path")];
+    let is_own = own
+        .into_iter()
+        .flatten()
+        .any(|path| name(path) == name(called));
+    (!is_own).then(|| format!("(called {})", quoted(called)))
 }
 
 /// `text` of a sentence, with all but printable ASCII escaped as in Rust.

@@ -1,7 +1,6 @@
 //! `execward audit tail`: the log as an operator reads it.
 
 use std::collections::VecDeque;
-use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -9,7 +8,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::shown::{escaped, quoted};
+use super::shown::{called, escaped, quoted};
+use crate::regular;
 
 /// How often a followed log is looked at for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -61,7 +61,7 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
         path: path.to_owned(),
         error,
     };
-    let mut reader = BufReader::new(File::open(path).map_err(failed)?);
+    let mut reader = BufReader::new(regular::open(path).map_err(failed)?);
     let (mut line, mut number) = (Vec::new(), 0);
     let mut held: VecDeque<String> = VecDeque::new();
     loop {
@@ -209,7 +209,9 @@ fn program(record: &Value) -> String {
         .pointer("/proc/path")
         .or(record.pointer("/proc/req_path"));
     let path = path.and_then(Value::as_str).unwrap_or("-");
-    format!("{} {}", escaped(path), arguments(record))
+    let called = record.pointer("/proc").and_then(called);
+    let called = called.map_or(String::new(), |called| format!(" {called}"));
+    format!("{}{called} {}", escaped(path), arguments(record))
 }
 
 fn outcome(record: &Value) -> String {

@@ -26,6 +26,8 @@ pub(super) struct Call {
     pub(super) argv: Vec<Vec<u8>>,
     /// Where, if not here.
     pub(super) cwd: Option<Vec<u8>>,
+    /// Where `path` led, if that is known.
+    pub(super) resolved: Option<Vec<u8>>,
 }
 
 impl Call {
@@ -42,7 +44,12 @@ impl Call {
             on_path(&program).unwrap_or_else(|| [BARE_DIRECTORY, &program].concat())
         };
         let cwd = None;
-        Ok(Self { path, argv, cwd })
+        Ok(Self {
+            path,
+            argv,
+            cwd,
+            resolved: None,
+        })
     }
 }
 

@@ -31,7 +31,7 @@ pub(crate) enum CheckError {
     NoProgram,
     #[error("cannot look the file up: {0}")]
     LookUp(String),
-    #[error("cannot read the request `{}`: {error}", path.display())]
+    #[error("cannot read `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     #[error("no exec.decision record with its `proc`: {0}")]
     NoRecord(String),

@@ -80,6 +80,7 @@ pub(super) fn call_of(record: &Value) -> Result<Call, CheckError> {
         path,
         argv: argv.ok_or_else(|| lacks("proc.argv"))?,
         cwd,
+        resolved: bytes(record, "/proc/path"),
     })
 }
 

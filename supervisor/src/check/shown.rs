@@ -130,16 +130,22 @@ pub(super) fn missing(errno: &str, is_json: bool, out: &mut impl Write) -> io::R
 /// A rule that allows exactly this call, ready to be pasted into a policy.
 pub(super) fn rule(id: &str, call: &Call) -> String {
     let mut rule = format!("[[allow]]\nid = \"allow-{}\"\n", id.to_ascii_lowercase());
-    let (name, rest) = (
-        file_name(&call.path),
-        call.argv.get(1..).unwrap_or_default(),
-    );
+    // A pattern has no `.`, no `..` and no empty component.
+    let is_straight = |path: &[u8]| {
+        let mut steps = path.split(|byte| *byte == b'/').skip(1);
+        steps.all(|step| !matches!(step, b"" | b"." | b".."))
+    };
+    let path = match &call.resolved {
+        Some(resolved) if !is_straight(&call.path) => resolved,
+        _ => &call.path,
+    };
+    let (name, rest) = (file_name(path), call.argv.get(1..).unwrap_or_default());
     // The first element names a program, where special characters have a meaning.
     let rest = rest.iter().map(|argument| literal(argument));
     let argv: Vec<String> = std::iter::once(path_pattern(name)).chain(rest).collect();
     rule += &format!(
         "program = {}\nargv = [{}]\n",
-        path_pattern(&call.path),
+        path_pattern(path),
         argv.join(", ")
     );
     if let Some(cwd) = &call.cwd {
@@ -240,6 +246,7 @@ mod tests {
             path: b"/opt/odd *?/@A=b $*".to_vec(),
             argv: argv.map(<[u8]>::to_vec).into(),
             cwd: Some(b"/w/[1]".to_vec()),
+            resolved: None,
         };
         let text = format!(
             "version = 1\nmode.security = \"allowlist\"\n{}",

@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::client::{ClientError, Session, sessions};
 use super::wire::{Decision, Required, Response, Scope, Span, line};
 use crate::approval::in_words;
-use crate::audit::{escaped, quoted};
+use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
 use crate::exit::ExitStatus;
 use crate::policy::{Bundle, PolicyError};
@@ -206,6 +206,7 @@ fn command(required: &Required) -> String {
     let path = path.and_then(Value::as_str).unwrap_or_default();
     let argv = proc.pointer("/argv").and_then(Value::as_array);
     let mut words = vec![quoted(path)];
+    words.extend(called(proc));
     let arguments = argv.into_iter().flatten().skip(1);
     words.extend(arguments.filter_map(Value::as_str).map(quoted));
     if proc.pointer("/argv_cut").is_some() {
@@ -223,7 +224,7 @@ mod tests {
     fn required(id: &str) -> Required {
         let text = format!(
             r#"{{"sessionId":"s","requestId":"{id}","digest":"d","request":{{"proc":{{"pid":7,
-            "path":"/usr/bin/curl","argv":["curl","a b","\u001b[2J"],"argv_cut":true,"argc":9,
+            "path":"/usr/bin/curl","argv":["/x/curl","a b","\u001b[2J"],"argv_cut":true,"argc":9,
             "cwd":"/w"}},"rule":{{"id":"net","src":"p:1"}},"reason":"it sends",
             "askedAt":"2026-11-28T00:00:00Z","expiresAt":"2026-11-28T00:05:00Z"}}}}"#
         );

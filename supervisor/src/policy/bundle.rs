@@ -135,6 +135,10 @@ impl Includes for BundledIncludes {
         self.notes.keep(&name, &text);
         Ok(Included { name, text })
     }
+
+    fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
+        files::resolved(directory)
+    }
 }
 
 fn to_base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {

@@ -10,6 +10,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use execward_policy::{Included, Includes};
+use rustix::fs::{Mode, OFlags};
 
 use super::PolicyError;
 use crate::audit::{PolicyNote, digest};
@@ -125,4 +126,15 @@ impl Includes for FileIncludes {
         self.notes.keep(&name, &text);
         Ok(Included { name, text })
     }
+
+    fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
+        resolved(directory)
+    }
+}
+
+/// What a directory's path comes to, if there is such a directory.
+pub(super) fn resolved(directory: &[u8]) -> Option<Vec<u8>> {
+    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let fd = rustix::fs::open(directory, flags, Mode::empty()).ok()?;
+    Procfs::open().ok()?.name_of(fd.as_fd()).ok()
 }

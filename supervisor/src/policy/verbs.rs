@@ -79,10 +79,12 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
     writeln!(out, "files: {}", policy.names())?;
     writeln!(
         out,
-        "mode: security = \"{}\", ask = \"{}\", ask_fallback = \"{}\"; a question waits {} s",
+        "mode: security = \"{}\", ask = \"{}\", ask_fallback = \"{}\"{}; a question waits {} s",
         mode.security,
         mode.ask,
         mode.ask_fallback,
+        mode.approval
+            .map_or(String::new(), |approval| format!(", approval = {approval}")),
         policy.rules.ask_timeout().as_secs()
     )?;
     for rule in policy.rules.rules() {

@@ -137,3 +137,51 @@ fn a_class_may_be_the_first_word_and_an_exception() {
     assert_eq!(decide(&ruleset, "/usr/bin/git -c x"), Decision::Allow);
     assert_eq!(decide(&ruleset, "/usr/bin/curl x"), Decision::Ask);
 }
+
+/// The first element says which command a multi-call file is, and nothing of any other.
+#[test]
+fn a_file_that_goes_by_its_name_is_what_it_is_called() {
+    let decide = |rules: &str, path: &str, argv: &str| {
+        let argv: Vec<&str> = argv.split(' ').collect();
+        let request = call(ProgramFile::at(path), &argv);
+        policy(rules)
+            .decide(&request, Timestamp::UNIX_EPOCH)
+            .decision()
+    };
+    let push = "[[deny]]\nid = 'd'\ncommand = 'git push'\n[[allow]]\nid = 'a'\nprogram = '/**'";
+    let git = "/usr/bin/git";
+    assert_eq!(decide(push, git, "git-push origin"), Decision::Deny);
+    assert_eq!(decide(push, git, "/x/git-push origin"), Decision::Deny);
+    assert_eq!(decide(push, git, "git-log origin"), Decision::Ask);
+    assert_eq!(decide(push, git, "whatever push"), Decision::Deny);
+    assert_eq!(decide(push, git, "whatever log"), Decision::Allow);
+    assert_eq!(
+        decide(push, "/usr/bin/ls", "git-push origin"),
+        Decision::Allow
+    );
+    let status = "[[allow]]\nid = 'a'\ncommand = 'git status'";
+    assert_eq!(decide(status, git, "git status"), Decision::Allow);
+    assert_eq!(decide(status, git, "git-push status"), Decision::Ask);
+
+    let rules = "[[deny]]\nid = 'd'\nprogram = ['wget', '/usr/bin/id']\n\
+        [[allow]]\nid = 'a'\ncommand = ['busybox echo', '/lib64/ld-linux-x86-64.so.2 *']\n\
+        [[allow]]\nid = 'b'\nprogram = ['busybox', '/lib64/']";
+    let busybox = "/usr/bin/busybox";
+    assert_eq!(decide(rules, busybox, "busybox wget x"), Decision::Deny);
+    assert_eq!(decide(rules, busybox, "wget x"), Decision::Deny);
+    assert_eq!(decide(rules, busybox, "busybox echo x"), Decision::Allow);
+    assert_eq!(decide(rules, busybox, "busybox rm x"), Decision::Ask);
+    assert_eq!(decide(rules, busybox, "rm echo x"), Decision::Ask);
+    assert_eq!(decide(rules, busybox, "busybox --list"), Decision::Allow);
+    let loader = "/lib64/ld-linux-x86-64.so.2";
+    assert_eq!(
+        decide(rules, loader, "ld.so /usr/bin/id -u"),
+        Decision::Deny
+    );
+    assert_eq!(
+        decide(rules, loader, "ld.so --argv0 x /usr/bin/id"),
+        Decision::Deny
+    );
+    assert_eq!(decide(rules, loader, "ld.so wget"), Decision::Deny);
+    assert_eq!(decide(rules, loader, "ld.so --version"), Decision::Allow);
+}

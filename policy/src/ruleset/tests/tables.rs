@@ -75,6 +75,8 @@ fn a_dangerous_flag_is_covered_where_it_is_named_and_by_no_star() {
             ("docker run --rm --name x --env A=b ci make -j", true),
             ("docker run --rm -v /:/h registry.corp.example/ci", false),
             ("docker run registry.corp.example/ci", false),
+            ("docker run --rm=false ci", false),
+            ("docker run --rm=true ci", true),
         ],
     );
 }
@@ -154,6 +156,27 @@ fn flags_before_and_behind_the_verb_differ() {
 }
 
 #[test]
+fn a_flag_that_is_taken_back_is_not_there() {
+    assert_holds(
+        "[[allow]]\nid = 'a'\ncommand = 'npm ci --ignore-scripts'",
+        &[
+            ("npm ci --ignore-scripts", true),
+            ("npm ci --ignore-scripts=false", false),
+            ("npm ci --ignore-scripts --no-ignore-scripts", false),
+        ],
+    );
+    assert_holds(
+        "[[allow]]\nid = 'a'\ncommand = ['bash -n', 'node --check']",
+        &[
+            ("bash -n x", true),
+            ("bash -c code -n", false),
+            ("node --check x.js", true),
+            ("node x.js --check", false),
+        ],
+    );
+}
+
+#[test]
 fn a_selector_flag_is_a_word() {
     assert_holds(
         "[[allow]]\nid = 'a'\ncommand = 'python3 -m pytest'",
@@ -163,6 +186,7 @@ fn a_selector_flag_is_a_word() {
             ("python3 -m pip install x", false),
             ("python3 pytest", false),
             ("python3 -c pytest", false),
+            ("python3 pytest -m", false),
         ],
     );
 }
