@@ -1,0 +1,224 @@
+//! Sixteen policies of different needs, in `policies`: each loads as it stands, what its rules must
+//! and must not hold for included, and answers what its `#?` lines say.
+//!
+//! `#? VERDICT [cwd=DIR] [env=K=V] [via=PROGRAM] [within=RULE] [argv0=NAME] … : COMMAND LINE`; the
+//! working directory is the workspace unless another is said, a program without a slash is in
+//! `/usr/bin`, and `within` is below a process that the rule allowed.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use execward_policy::{
+    Ancestor, Decision, Diagnostics, ExecRequest, Included, Includes, Layer, Places, ProgramFile,
+    RuleKey, Ruleset, Source,
+};
+use jiff::Timestamp;
+
+/// Policies that use what this version does not read yet: nothing else is wrong with them.
+const OF_LATER: [&str; 11] = [
+    "01-solo-ts",
+    "03-data-science",
+    "05-review",
+    "06-ops",
+    "08-proxy",
+    "11-bazel-docker",
+    "12-target-debug",
+    "13a-organisation-floor",
+    "14-mcp-host",
+    "15-claude-import",
+    "16-charter",
+];
+
+/// Checks that this version does not answer as they say, and what they wait for.
+const WAITING: [(&str, &str); 7] = [
+    (
+        "deny env=LD_PRELOAD=x : npm ci --ignore-scripts",
+        "watched variables",
+    ),
+    ("allow : /usr/bin/busybox ls -l", "applets of an allow"),
+    (
+        "allow argv0=cat : /usr/bin/busybox x",
+        "applets of an allow",
+    ),
+    ("deny : cat ~/.aws/credentials", "13a, by `path`"),
+    ("ask : kubectl delete pod x", "13a, by `path`"),
+    ("deny : nc h 1", "13a, by `path`"),
+    ("ask : ~/bin/tool", "13a, by `path`"),
+];
+
+struct PolicyIncludes;
+
+impl Includes for PolicyIncludes {
+    fn read(&self, _includer: &str, path: &str) -> Result<Included, String> {
+        let text = std::fs::read(directory().join(path)).map_err(|error| error.to_string())?;
+        let name = path.to_owned();
+        Ok(Included { name, text })
+    }
+}
+
+fn directory() -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/policies")
+}
+
+fn places() -> Places {
+    Places {
+        home: "/home/ada".into(),
+        workspace: "/home/ada/engine".into(),
+        tmp: "/tmp".into(),
+    }
+}
+
+/// Loads a policy; those of 13 that load belong together.
+fn load(name: &str, text: &str) -> Result<Ruleset, Diagnostics> {
+    let other = match name {
+        "13b-project-agent" => Some("13c-user"),
+        "13c-user" => Some("13b-project-agent"),
+        _ => None,
+    };
+    let beside = |other| {
+        std::fs::read(directory().join(format!("{other}.toml"))).expect("of the form above")
+    };
+    let other = other.map(|other| (other, beside(other)));
+    let other = other.iter().map(|(name, text)| (*name, text.as_slice()));
+    let texts = std::iter::once((name, text.as_bytes())).chain(other);
+    let sources = texts.map(|(name, text)| Source {
+        name,
+        text,
+        layer: Layer::User,
+    });
+    Ruleset::load(&sources.collect::<Vec<_>>(), &places(), &PolicyIncludes)
+}
+
+/// Every policy by its name.
+fn policies() -> Vec<(String, String)> {
+    let files = std::fs::read_dir(directory()).expect("of the form above");
+    let mut found: Vec<_> = files
+        .map(|file| {
+            let path = file.expect("of the form above").path();
+            let name = path
+                .file_stem()
+                .and_then(|stem| stem.to_str())
+                .expect("a name")
+                .to_owned();
+            (
+                name,
+                std::fs::read_to_string(&path).expect("of the form above"),
+            )
+        })
+        .collect();
+    found.sort();
+    assert_eq!(found.len(), 18);
+    found
+}
+
+fn expanded(word: &str) -> String {
+    let word = match word.strip_prefix('~') {
+        Some(rest) => format!("/home/ada{rest}"),
+        None => word.to_owned(),
+    };
+    word.replace("${workspace}", "/home/ada/engine")
+}
+
+fn program(word: &str) -> ProgramFile {
+    let word = expanded(word);
+    match word.contains('/') {
+        true => ProgramFile::at(word),
+        false => ProgramFile::at(format!("/usr/bin/{word}")),
+    }
+}
+
+/// Words as a shell splits them, quotes taken off.
+fn words(line: &str) -> Vec<String> {
+    let mut words = vec![String::new()];
+    let mut quote = None;
+    for c in line.chars() {
+        let last = words.last_mut().expect("of the form above");
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => quote = Some(c),
+            (' ', None) => words.push(String::new()),
+            (c, _) => last.push(c),
+        }
+    }
+    words
+}
+
+/// The call of a `#?` line, and what is to become of it.
+fn check(line: &str) -> (Decision, ExecRequest) {
+    let (conditions, call) = line.split_once(" : ").expect("of the form above");
+    let mut conditions = conditions.split(' ');
+    let decision = match conditions.next().expect("of the form above") {
+        "allow" => Decision::Allow,
+        "ask" => Decision::Ask,
+        "deny" => Decision::Deny,
+        other => panic!("{other}"),
+    };
+    let words = words(call);
+    let argv: Vec<Vec<u8>> = words
+        .iter()
+        .map(|word| expanded(word).into_bytes())
+        .collect();
+    let mut request = ExecRequest::new(program(words.first().expect("a program")), argv);
+    request.cwd = Some(places().workspace);
+    let mut env = Vec::new();
+    let mut ancestors = Vec::new();
+    for condition in conditions {
+        let (key, value) = condition.split_once('=').expect("of the form above");
+        match key {
+            "cwd" => request.cwd = Some(expanded(value).into_bytes()),
+            "env" => env.push(value.as_bytes().to_vec()),
+            "argv0" => drop(request.argv.splice(..1, [value.into()])),
+            "via" => ancestors.push((vec![program(value)], None)),
+            "within" => {
+                let (layer, id) = (Layer::User, value.to_owned());
+                ancestors.push((Vec::new(), Some(RuleKey { layer, id })));
+            }
+            other => panic!("{other}"),
+        }
+    }
+    request.env = Some(env);
+    let ancestors = ancestors.into_iter();
+    let ancestors = ancestors.map(|(files, allowed_by)| Arc::new(Ancestor { files, allowed_by }));
+    request.lineage.ancestors = ancestors.collect();
+    (decision, request)
+}
+
+#[test]
+fn every_policy_loads_or_waits_for_a_later_version_alone() {
+    for (name, text) in policies() {
+        match load(&name, &text) {
+            Ok(_) => assert!(!OF_LATER.contains(&name.as_str()), "{name} loads"),
+            Err(faults) => {
+                assert!(OF_LATER.contains(&name.as_str()), "{name}: {faults:#?}");
+                for fault in faults.faults() {
+                    let message = fault.message();
+                    let is_of_later = message.contains("is not supported by this version yet");
+                    assert!(is_of_later, "{name}: {message}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn every_policy_answers_as_its_author_says() {
+    let mut waiting: Vec<&str> = WAITING.iter().map(|(line, _)| *line).collect();
+    let mut checks = 0;
+    for (name, text) in policies() {
+        let Ok(ruleset) = load(&name, &text) else {
+            continue;
+        };
+        for line in text.lines().filter_map(|line| line.strip_prefix("#? ")) {
+            let (expected, request) = check(line);
+            let decision = ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision();
+            checks += 1;
+            if decision != expected {
+                let known = waiting.iter().position(|known| *known == line);
+                let known = known.unwrap_or_else(|| panic!("{name}: {line}: {decision}"));
+                waiting.remove(known);
+            }
+        }
+    }
+    assert!(waiting.is_empty(), "these are answered now: {waiting:?}");
+    assert!(checks >= 30, "{checks}");
+}
