@@ -1,8 +1,11 @@
 //! Classes of programs: `@shells`. Their members are data, `data/classes.txt`.
 
+use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::image::{Image, Reading};
+use crate::pattern::file_name;
+use crate::version::{is_version_of, unversioned};
 
 const TABLE: &str = include_str!("../data/classes.txt");
 
@@ -33,6 +36,20 @@ static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
     classes.chain([anonymous]).collect()
 });
 
+/// For a file name without its version, the members that have it, each with its class.
+static MEMBERS: LazyLock<HashMap<&'static [u8], Vec<Member>>> = LazyLock::new(|| {
+    let mut members: HashMap<_, Vec<_>> = HashMap::new();
+    for class in CLASSES.iter() {
+        for member in class.members.iter().map(|member| member.as_bytes()) {
+            let entry = members.entry(unversioned(member)).or_default();
+            entry.push((class, member));
+        }
+    }
+    members
+});
+
+type Member = (&'static Class, &'static [u8]);
+
 /// Every class: its name, without the `@`, and the file names that are of it. Versions of a name
 /// are of its class. What has no file of its own is of the class `anonymous`.
 pub fn classes() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
@@ -42,6 +59,33 @@ pub fn classes() -> impl Iterator<Item = (&'static str, &'static [&'static str])
 }
 
 impl Class {
+    /// The class of files that are several commands.
+    pub(crate) fn multicall() -> &'static Self {
+        static MULTICALL: LazyLock<&Class> = LazyLock::new(|| Class::known("multicall"));
+        &MULTICALL
+    }
+
+    /// The class of dynamic linkers.
+    pub(crate) fn loaders() -> &'static Self {
+        static LOADERS: LazyLock<&Class> = LazyLock::new(|| Class::known("loaders"));
+        &LOADERS
+    }
+
+    /// The class of what runs code of a language.
+    pub(crate) fn interpreters() -> &'static Self {
+        static INTERPRETERS: LazyLock<&Class> = LazyLock::new(|| Class::known("interpreters"));
+        &INTERPRETERS
+    }
+
+    /// One that is there; a test says so.
+    fn known(name: &str) -> &'static Self {
+        static NONE: Class = Class {
+            name: "",
+            members: Vec::new(),
+        };
+        Self::named(name).unwrap_or(&NONE)
+    }
+
     /// The class that is called so, without its `@`.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         CLASSES.iter().find(|class| class.name == name)
@@ -55,8 +99,17 @@ impl Class {
         if self.name == ANONYMOUS {
             return reading == Reading::Doubtful && image.is_anonymous();
         }
-        let mut members = self.members.iter();
-        members.any(|member| image.is_version_called(member.as_bytes(), reading))
+        image.names(reading).any(|path| {
+            let is_believed = || reading == Reading::Doubtful || image.is_vouched_for(path);
+            self.has(file_name(path)) && is_believed()
+        })
+    }
+
+    /// Whether a file of this name is a member, or a version of one.
+    pub(crate) fn has(&self, name: &[u8]) -> bool {
+        let members = MEMBERS.get(unversioned(name)).into_iter().flatten();
+        let mut own = members.filter(|(class, _)| std::ptr::eq(*class, self));
+        own.any(|(_, member)| is_version_of(name, member))
     }
 
     /// The file names of which every image of the class has one, if it comes down to names.

@@ -3,7 +3,6 @@
 //! The first element of the vector is the caller's to choose and says nothing about any other file.
 //! These go by it: busybox runs the applet of that name, and git called `git-push` pushes.
 
-use crate::class::Class;
 use crate::grammar::{self, Piece};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
@@ -19,14 +18,14 @@ pub(crate) fn called<'i>(image: &'i Image<'_>) -> Option<&'i [u8]> {
     let is_own = image
         .names(Reading::Doubtful)
         .any(|path| file_name(path) == first);
-    let goes_by_it = || is_multicall(image) || goes_by_prefix(image, first);
+    let goes_by_it = || image.kinds().is_multicall || goes_by_prefix(image, first);
     (!is_own && image.is_program() && goes_by_it()).then_some(first)
 }
 
 /// The applet that a multi-call file is asked for under its own name.
 pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
     let name = image.arguments().next()?;
-    let is_asked = is_multicall(image) && called(image).is_none() && !name.starts_with(b"-");
+    let is_asked = image.kinds().is_multicall && called(image).is_none() && !name.starts_with(b"-");
     is_asked.then_some(Guise {
         name,
         path: None,
@@ -38,7 +37,9 @@ pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
 
 /// The program that a dynamic linker is to start.
 pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
-    Class::named("loaders").filter(|loaders| loaders.covers(image, Reading::Doubtful))?;
+    if !image.kinds().is_loader {
+        return None;
+    }
     let mut names = image.names(Reading::Doubtful).map(file_name);
     let grammar = names
         .find_map(grammar::of)
@@ -64,10 +65,6 @@ pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
 /// not mean it.
 pub(crate) fn is_another(image: &Image<'_>) -> bool {
     applet(image).is_some() || loaded(image).is_some()
-}
-
-fn is_multicall(image: &Image<'_>) -> bool {
-    Class::named("multicall").is_some_and(|class| class.covers(image, Reading::Doubtful))
 }
 
 fn goes_by_prefix(image: &Image<'_>, called: &[u8]) -> bool {

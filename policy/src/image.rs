@@ -4,7 +4,9 @@
 //! how much they believe of an image, which is a [`Reading`].
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 
+use crate::class::Class;
 use crate::digest::Digest;
 use crate::dispatch;
 use crate::guise::Guise;
@@ -47,6 +49,15 @@ pub(crate) struct Image<'r> {
     /// The `#!` levels that end in this file; none for the program.
     levels: &'r [Interpreter],
     trust: &'r Trust,
+    kinds: OnceCell<Kinds>,
+}
+
+/// What an image is by its names in doubt, looked up once.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Kinds {
+    pub(crate) is_multicall: bool,
+    pub(crate) is_loader: bool,
+    pub(crate) is_interpreter: bool,
 }
 
 impl<'r> Image<'r> {
@@ -99,7 +110,17 @@ impl<'r> Image<'r> {
             request,
             levels,
             trust,
+            kinds: OnceCell::new(),
         }
+    }
+
+    /// What it is by whatever name it has.
+    pub(crate) fn kinds(&self) -> Kinds {
+        *self.kinds.get_or_init(|| Kinds {
+            is_multicall: Class::multicall().covers(self, Reading::Doubtful),
+            is_loader: Class::loaders().covers(self, Reading::Doubtful),
+            is_interpreter: Class::interpreters().covers(self, Reading::Doubtful),
+        })
     }
 
     /// The names that count under `reading`.
@@ -131,12 +152,9 @@ impl<'r> Image<'r> {
         })
     }
 
-    /// The same for a name and its versions, in both readings.
-    pub(crate) fn is_version_called(&self, name: &[u8], reading: Reading) -> bool {
-        self.names(reading).any(|path| {
-            is_version_of(file_name(path), name)
-                && (reading == Reading::Doubtful || self.trust.vouches_for(path, self.file))
-        })
+    /// Whether `path`, a name of the file, may be meant by its last component alone.
+    pub(crate) fn is_vouched_for(&self, path: &[u8]) -> bool {
+        self.trust.vouches_for(path, self.file)
     }
 
     /// Whether the file has no path.

@@ -1,7 +1,6 @@
 //! Whether an interpreter is given its program as text: as an argument, on standard input, at a
 //! prompt. An allow by `program` alone does not mean that.
 
-use crate::class::Class;
 use crate::grammar::{self, Grammar, Known, Piece, Takes, ValueKind};
 use crate::image::{Image, Reading};
 use crate::pattern::file_name;
@@ -21,11 +20,7 @@ const ABOUT_ITSELF: [&str; 4] = ["--version", "--help", "-V", "-h"];
 
 /// Whether `image` is an interpreter that runs what no file holds, as far as can be told.
 pub(crate) fn runs_inline(image: &Image<'_>) -> bool {
-    let Some(interpreters) = Class::named("interpreters") else {
-        return false;
-    };
-    // Not a name that the caller can make up: a link of another name changes nothing.
-    if !interpreters.covers(image, Reading::Doubtful) {
+    if !image.kinds().is_interpreter {
         return false;
     }
     let mut names = image.names(Reading::Doubtful).map(file_name);

@@ -123,11 +123,7 @@ impl Program {
     pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
         match self {
             Self::Name(name) => !guise.is_joined() && is_version_of(guise.name, name),
-            Self::Class(class) => {
-                let mut members = class.members.iter();
-                !guise.is_joined()
-                    && members.any(|member| is_version_of(guise.name, member.as_bytes()))
-            }
+            Self::Class(class) => !guise.is_joined() && class.has(guise.name),
             Self::Path(pattern) => guise.path.is_some_and(|path| pattern.matches(path)),
         }
     }

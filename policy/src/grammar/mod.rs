@@ -1,7 +1,7 @@
 //! What is known of a command's own grammar: its options, their values, its operands.
 //!
 //! The tables are data, one file a family of commands in `data/commands`, each with its sources;
-//! [`file`] has their form. [`reader`] reads a call by one.
+//! [`mod@file`] has their form. [`reader`] reads a call by one.
 
 mod file;
 mod reader;

@@ -96,15 +96,9 @@ impl Grammar {
         }
     }
 
-    /// The option of that name.
-    fn option(&'static self, is_meant: impl Fn(&[u8]) -> bool) -> Option<&'static Opt> {
-        let has = |option: &&Opt| option.names.iter().any(|name| is_meant(name.as_bytes()));
-        self.options.iter().find(has)
-    }
-
     /// The long option that `written`, with its dashes, is or cuts short.
     fn long(&'static self, written: &[u8]) -> Option<&'static Opt> {
-        let exact = self.option(|name| name == written);
+        let exact = self.option(written);
         if exact.is_some() || !self.abbreviates {
             return exact;
         }
@@ -146,16 +140,16 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Iterator for Pieces<'a, I> {
             return Some(self.flag(argument));
         }
         if argument.starts_with(b"+") {
-            if let Some((option, side)) = self.lookup(|it| it.option(|name| name == argument)) {
+            if let Some((option, side)) = self.lookup(|it| it.option(argument)) {
                 return Some(self.known(option, side, None));
             }
-            if let Some((option, side)) = self.lookup(|it| it.option(|name| name == b"+")) {
+            if let Some((option, side)) = self.lookup(|it| it.option(b"+")) {
                 return Some(self.known(option, side, argument.get(1..)));
             }
         }
         let mut prefixes = self.inner.prefixes.iter();
         let meant = prefixes.find(|(byte, _)| argument.first() == Some(byte));
-        let option = meant.and_then(|(_, name)| self.inner.option(|it| it == name.as_bytes()));
+        let option = meant.and_then(|(_, name)| self.inner.option(name.as_bytes()));
         if let Some(option) = option {
             self.announced = Some(argument);
             let (values, side) = ([None; 2], Side::Behind);
@@ -218,9 +212,7 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
             return self.known(option, side, value);
         }
         let is_number = argument.iter().skip(1).all(u8::is_ascii_digit);
-        if is_number
-            && let Some((option, side)) = self.lookup(|it| it.option(|name| name == b"-NUM"))
-        {
+        if is_number && let Some((option, side)) = self.lookup(|it| it.option(b"-NUM")) {
             let values = [argument.get(1..), None];
             return Piece::Flag(Known {
                 option,
@@ -259,9 +251,8 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
     /// The next letter of a cluster.
     fn letter(&mut self) -> Piece<'a> {
         let (first, rest) = self.letters.split_at_checked(1).unwrap_or((b"", b""));
-        let is_it =
-            |name: &[u8]| name.len() == 2 && name.starts_with(b"-") && name.ends_with(first);
-        let found = self.lookup(|grammar| grammar.option(is_it));
+        let name = [b'-', first.first().copied().unwrap_or_default()];
+        let found = self.lookup(|grammar| grammar.option(&name));
         let Some((option, side)) = found else {
             let letters = std::mem::take(&mut self.letters);
             let is_among = |name: &[u8]| match name {

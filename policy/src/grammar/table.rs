@@ -1,7 +1,7 @@
 //! The tables of commands.
 
 use std::collections::HashMap;
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::file::{self, FILES, Table};
 use crate::version::unversioned;
@@ -111,9 +111,23 @@ pub(crate) struct Grammar {
     pub(crate) walks: bool,
     /// Without an operand it works on the working directory.
     pub(crate) falls_back_to_cwd: bool,
+    /// Where each name's option is, made when it is first asked for.
+    index: OnceLock<HashMap<&'static [u8], usize>>,
 }
 
 impl Grammar {
+    /// The option of exactly that name, its dashes included.
+    pub(crate) fn option(&self, name: &[u8]) -> Option<&Opt> {
+        let index = self.index.get_or_init(|| {
+            let options = self.options.iter().enumerate();
+            let names = options.flat_map(|(at, option)| {
+                option.names.iter().map(move |name| (name.as_bytes(), at))
+            });
+            names.collect()
+        });
+        self.options.get(*index.get(name)?)
+    }
+
     /// The grammar of what nobody has described: it knows no option.
     pub(crate) fn unknown() -> &'static Self {
         static UNKNOWN: LazyLock<Grammar> = LazyLock::new(Grammar::default);
