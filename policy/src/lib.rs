@@ -141,7 +141,7 @@ pub use explain::{Explanation, Hit, Miss};
 pub use grammar::command_table;
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;
-pub use preset::{PRESETS, preset};
+pub use preset::{BUILTIN, PRESETS, preset};
 pub use request::{Ancestor, ExecRequest, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
 pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;

@@ -19,6 +19,9 @@ pub fn preset(name: &str) -> Option<&'static str> {
     }
 }
 
+/// The rules that execward brings to every policy, a source of [`Layer::Builtin`](crate::Layer).
+pub const BUILTIN: &str = include_str!("../presets/builtin.toml");
+
 #[cfg(test)]
 mod tests {
     use jiff::Timestamp;
@@ -29,12 +32,11 @@ mod tests {
     fn load(name: &str) -> Ruleset {
         let places = Places::of_tests();
         let text = preset(name).unwrap().as_bytes();
-        let source = Source {
-            name: &format!("preset:{name}"),
-            text,
-            layer: Layer::Builtin,
-        };
-        Ruleset::load(&[source], &places, &NoIncludes).unwrap()
+        let layer = Layer::Builtin;
+        let name = format!("preset:{name}");
+        let sources = [("builtin", BUILTIN.as_bytes()), (name.as_str(), text)];
+        let sources = sources.map(|(name, text)| Source { name, text, layer });
+        Ruleset::load(&sources, &places, &NoIncludes).unwrap()
     }
 
     fn dev() -> Ruleset {

@@ -81,6 +81,9 @@ pub(crate) struct ShowArgs {
     /// Print the classes of programs instead: `@shells` …
     #[arg(long, conflicts_with_all = ["text", "command"])]
     pub(crate) classes: bool,
+    /// Print the rules that execward brings to every policy instead
+    #[arg(long, conflicts_with_all = ["text", "command", "classes"])]
+    pub(crate) builtin: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,10 +5,12 @@
 
 use std::rc::Rc;
 
+use execward_policy::Rule;
+
 use crate::audit::{Approver, PolicyNote};
 use crate::control::{ClientId, Notice, PolicyLoaded};
 use crate::gate::Gate;
-use crate::policy::LoadedPolicy;
+use crate::policy::{BUILTIN_NAME, LoadedPolicy};
 
 impl Gate {
     /// Takes the policy that `sender` offers, if it is one; the record precedes it.
@@ -27,9 +29,10 @@ impl Gate {
 
     fn exchange(&mut self, policy: LoadedPolicy, sender: Approver) -> Result<PolicyLoaded, String> {
         let names = |note: &PolicyNote| note.name.clone();
+        let is_own = |rule: &&Rule| rule.source() != BUILTIN_NAME;
         let loaded = PolicyLoaded {
             files: policy.notes.iter().map(names).collect(),
-            rules: policy.rules.rules().count(),
+            rules: policy.rules.rules().filter(is_own).count(),
         };
         self.ledger
             .policy_loaded(sender, policy.notes, &self.watch)

@@ -1,6 +1,6 @@
 //! Which file it is, by whatever way it is named.
 
-use execward_tests::{Ground, Ran, binary, is_root, skip};
+use execward_tests::{Asking, Ground, Ran, binary, is_root, skip};
 
 fn way(ground: &Ground, way: &str, path: &str) -> Ran {
     ground.run(&[&binary("fixture-ways").display().to_string(), way, path])
@@ -32,11 +32,22 @@ fn memory_has_no_name_that_an_allow_could_mean() {
         way(&Ground::allowlist(&rules), "memfd", "/usr/bin/echo").stdout,
         "errno=1\n"
     );
-    let ran = way(&Ground::full(""), "memfd", "/usr/bin/echo");
-    assert_eq!(ran.stdout, "by-memfd\n");
+    // It is asked about under any policy; a person may let it run.
+    let ran = way(
+        &Ground::full("").option("--prompt=none"),
+        "memfd",
+        "/usr/bin/echo",
+    );
+    assert_eq!(ran.stdout, "errno=1\n");
     let decision = ran.decisions(&["/usr/bin/echo"])[0];
+    assert_eq!(decision["decision"]["rule"]["id"], "anonymous");
+    assert_eq!(decision["decision"]["reason"], "no_approver");
     assert_eq!(decision["proc"]["file"]["origin"], "anonymous");
     assert!(decision["proc"].get("path").is_none());
+    let script = format!("{ways} memfd /usr/bin/echo");
+    let asking = Asking::start(Ground::full(""), "socket", &script);
+    asking.answer(&["allow", &asking.question().id]);
+    assert_eq!(asking.stdout.next_line().as_deref(), Some("by-memfd"));
 }
 
 #[test]

@@ -12,7 +12,7 @@ use execward_policy::{Included, Includes, Layer, Places as PolicyPlaces, Ruleset
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::files::{self, FileIncludes, Notes};
-use super::{LoadedPolicy, PolicyError, Text, preset_text, with_floor};
+use super::{LoadedPolicy, PolicyError, Text, preset_text, with_every_sessions};
 
 /// Everything that a policy is made of, but for the machine's floor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -92,7 +92,7 @@ impl Bundle {
             found: self.includes,
             notes: Notes::default(),
         };
-        let mut policy = LoadedPolicy::compile(&with_floor(texts)?, places, &includes)?;
+        let mut policy = LoadedPolicy::compile(&with_every_sessions(texts)?, places, &includes)?;
         policy.notes.extend(includes.notes.into_vec());
         Ok(policy)
     }
@@ -194,7 +194,8 @@ mod tests {
         let at = places(directory.path());
         drop(directory);
         let policy = bundle.load(&at).unwrap();
-        assert_eq!(policy.rules.rules().count(), 1);
+        let ids: Vec<_> = policy.rules.rules().map(|rule| rule.id()).collect();
+        assert_eq!(ids, ["w", "anonymous", "brokers"]);
         let names: Vec<_> = policy
             .notes
             .iter()

@@ -7,7 +7,7 @@ pub(crate) mod verbs;
 use std::path::PathBuf;
 
 use execward_policy::{
-    Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset,
+    BUILTIN, Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset,
 };
 
 use crate::audit::{PolicyNote, digest};
@@ -123,7 +123,7 @@ impl LoadedPolicy {
     /// # Errors
     /// If a file cannot be read or has a fault: all faults at once.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
-        let texts = with_floor(texts(args, places)?)?;
+        let texts = with_every_sessions(texts(args, places)?)?;
         let includes = FileIncludes::default();
         let mut policy = Self::compile(&texts, &meant_places(args, places)?, &includes)?;
         policy.notes.extend(includes.notes.into_vec());
@@ -143,7 +143,8 @@ impl LoadedPolicy {
         });
         let rules = Ruleset::load(&sources.collect::<Vec<_>>(), places, includes)
             .map_err(PolicyError::Faults)?;
-        let notes = texts.iter().map(|text| PolicyNote {
+        let own = texts.iter().filter(|text| text.name != BUILTIN_NAME);
+        let notes = own.map(|text| PolicyNote {
             name: text.name.clone(),
             sha256: digest([&text.bytes]),
         });
@@ -162,8 +163,17 @@ impl LoadedPolicy {
     }
 }
 
-/// `texts`, and the machine's floor if there is one.
-fn with_floor(mut texts: Vec<Text>) -> Result<Vec<Text>, PolicyError> {
+/// What the rules that execward brings are called as a source.
+pub(crate) const BUILTIN_NAME: &str = "builtin";
+
+/// `texts` above the rules that execward brings, and below the machine's floor if there is one.
+fn with_every_sessions(mut texts: Vec<Text>) -> Result<Vec<Text>, PolicyError> {
+    let builtin = Text {
+        name: BUILTIN_NAME.to_owned(),
+        bytes: BUILTIN.into(),
+        layer: Layer::Builtin,
+    };
+    texts.insert(0, builtin);
     texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
         name: FLOOR.to_owned(),
         bytes,

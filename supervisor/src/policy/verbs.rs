@@ -4,7 +4,7 @@ use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
-use execward_policy::{Rule, classes, command_table, preset, schema};
+use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
 use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
@@ -66,6 +66,10 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
     if let Some(name) = &args.command {
         let table = command_table(name).ok_or_else(|| PolicyError::Command(name.clone()))?;
         write!(out, "{table}")?;
+        return Ok(());
+    }
+    if args.builtin {
+        write!(out, "{BUILTIN}")?;
         return Ok(());
     }
     if args.classes {
