@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::shown::{called, escaped, quoted};
+use super::shown::{called, escaped, is_plain, quoted};
 use crate::regular;
 
 /// How often a followed log is looked at for more.
@@ -149,7 +149,7 @@ fn one_line(record: &Value) -> String {
                 number(record, "/target_missing")
             )
         }
-        "session.start" => format!("- session {name} starts: {}", words(record.pointer("/cmd"))),
+        "session.start" => format!("- session {name} starts: {}", command(record)),
         "session.end" => format!("- session {name} ends: {}", counts(record)),
         "audit.gap" => {
             let (count, reason) = (number(record, "/gap/count"), text(record, "/gap/reason"));
@@ -255,6 +255,22 @@ fn counts(record: &Value) -> String {
         .flatten()
         .map(|(name, value)| format!("{value} {name}"));
     shown.collect::<Vec<_>>().join(", ")
+}
+
+/// CMD, whose words are escaped in the record already; a log that somebody has written may have
+/// others.
+fn command(record: &Value) -> String {
+    let words = record.pointer("/cmd").and_then(Value::as_array);
+    let words = words.into_iter().flatten().filter_map(Value::as_str);
+    let printable = |c: char| match c {
+        ' '..='~' => String::from(c),
+        other => other.escape_default().to_string(),
+    };
+    let shown = words.map(|word| match is_plain(word.as_bytes()) {
+        true => word.to_owned(),
+        false => format!("\"{}\"", word.chars().map(printable).collect::<String>()),
+    });
+    shown.collect::<Vec<_>>().join(" ")
 }
 
 fn words(list: Option<&Value>) -> String {
