@@ -47,6 +47,7 @@ mod system;
 mod tracee;
 mod vfork;
 mod watch;
+mod withdrawal;
 
 use std::ffi::OsString;
 use std::process::ExitCode;

@@ -9,16 +9,13 @@ use std::time::{Duration, Instant};
 
 use execward_policy::{Places as PolicyPlaces, Ruleset};
 use jiff::{SignedDuration, Timestamp};
-use nix::sys::signal::Signal;
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::cli::RunArgs;
 use crate::consent::Answer;
-use crate::control::{
-    Bouncer, Control, ControlError, Notice, Request, Required, Settled, SocketPlace, Unanswered,
-};
+use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
 use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -26,17 +23,10 @@ use crate::pipeline::Subject;
 use crate::places::Places;
 use crate::seccomp::Notification;
 use crate::tracee::Procfs;
+use crate::withdrawal::CutShort;
 
 /// How often tasks that wait are looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// Signals by which a person or a caller ends a program.
-const ENDING: [Signal; 4] = [
-    Signal::SIGINT,
-    Signal::SIGQUIT,
-    Signal::SIGTERM,
-    Signal::SIGHUP,
-];
+pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
 
 /// Everything about questions.
 #[derive(Debug)]
@@ -47,7 +37,8 @@ pub(crate) struct Parking {
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
     pub(crate) grants: Grants,
-    next_look: Option<Instant>,
+    pub(crate) cut_short: CutShort,
+    pub(crate) next_look: Option<Instant>,
 }
 
 /// An exec that waits.
@@ -113,6 +104,7 @@ impl Parking {
             control,
             pending: Pending::default(),
             grants: Grants::default(),
+            cut_short: CutShort::default(),
             next_look: None,
         })
     }
@@ -199,10 +191,12 @@ impl Gate {
         image: Image,
         judgement: Judgement,
     ) {
+        let now = Instant::now();
         let approvers = self.parking.approvers();
         let weight = subject.args.weight_bytes();
         let refusal = match approvers {
             Approvers::Nobody => Some(Reason::NoApprover),
+            _ if self.parking.cut_short.holds(subject.caller.pid, now) => Some(Reason::Signalled),
             Approvers::Terminal | Approvers::Socket => {
                 (!self.parking.pending.has_room(weight)).then_some(Reason::Overload)
             }
@@ -210,7 +204,6 @@ impl Gate {
         if let Some(ground) = refusal {
             return self.refuse_exec(notification, subject, &judgement.refused(ground));
         }
-        let now = Instant::now();
         let path = image
             .target()
             .and_then(|file| file.facts().resolved.clone());
@@ -288,107 +281,5 @@ impl Gate {
             request,
         })));
         Ok(())
-    }
-
-    /// Looks at every task that waits, if it is time to.
-    pub(crate) fn look_at_parked(&mut self, now: Instant) {
-        if self.parking.next_look().is_none_or(|at| at > now) {
-            return;
-        }
-        for parked in self.parking.pending.expire(now) {
-            self.expire(parked);
-        }
-        let ended = self
-            .parking
-            .pending
-            .iter()
-            .filter(|(_, parked)| !parked.notification.is_pending() || parked.is_to_end());
-        for id in ended.map(|(id, _)| id).collect::<Vec<_>>() {
-            if let Some(parked) = self.parking.pending.withdraw(id) {
-                self.withdraw(parked, Reason::Signalled);
-            }
-        }
-        let is_idle = self.parking.pending.is_empty();
-        self.parking.next_look = (!is_idle).then(|| now + LOOK_EVERY);
-    }
-
-    /// Nobody answered in time. Where the policy lets such a call go, it is read again first.
-    fn expire(&mut self, mut parked: Parked) {
-        if parked.judgement.unanswered == Unanswered::Allow && parked.notification.is_pending() {
-            parked.asked.is_expired = true;
-            return self.examine(parked.notification, Some(parked.asked));
-        }
-        self.withdraw(parked, Reason::Timeout);
-    }
-
-    /// Ends every question: the session is over.
-    pub(crate) fn withdraw_all(&mut self) {
-        let open = self.parking.pending.iter().map(|(id, _)| id);
-        for id in open.collect::<Vec<_>>() {
-            if let Some(parked) = self.parking.pending.withdraw(id) {
-                self.withdraw(parked, Reason::Withdrawn);
-            }
-        }
-    }
-
-    /// Refuses a question's exec on `ground`; with a task that is gone, the record alone.
-    fn withdraw(&mut self, parked: Parked, ground: Reason) {
-        let Parked {
-            notification,
-            mut subject,
-            judgement,
-            asked,
-        } = parked;
-        if !notification.is_pending() {
-            return self.lose(notification, Some(asked));
-        }
-        subject.asked = Some(asked);
-        self.refuse_exec(notification, subject, &judgement.refused(ground));
-    }
-
-    /// Lets go of a notification whose task is gone. What was asked gets its decision: none.
-    pub(crate) fn lose(&mut self, notification: Notification, asked: Option<Box<Asked>>) {
-        if let Some(asked) = asked {
-            let judgement = Judgement::refusal(Reason::Withdrawn, "the task is gone".to_owned());
-            let program = asked.program.clone();
-            let (id, recorded) =
-                self.record(program, &judgement, Some(&asked), asked.received, None);
-            if let Err(error) = recorded {
-                tracing::error!(%error, %id, "a withdrawal is missing from the log");
-            }
-            self.settle_question(&asked, false, Reason::Withdrawn);
-        }
-        notification.abandon();
-    }
-
-    /// Tells clients how a question ended.
-    pub(crate) fn settle_question(&self, asked: &Asked, is_allowed: bool, ground: Reason) {
-        let session = &self.parking.session;
-        let settled = Settled::new(
-            session,
-            asked.exec_id,
-            is_allowed,
-            ground.as_str().to_owned(),
-        );
-        let client = asked.answer.as_ref().map(|answer| answer.client);
-        self.parking.tell(Notice::Settled(settled, client));
-    }
-}
-
-impl Parked {
-    /// Whether a signal that should end the task waits for it. Only a lone fatal signal ends a task
-    /// in its notification; behind a stop or a resize it stays pending (tried). A blocked one would
-    /// not act without the gate either.
-    fn is_to_end(&self) -> bool {
-        let ending = ENDING
-            .iter()
-            .fold(0, |mask, signal| mask | 1_u64 << (*signal as u32 - 1));
-        match self.subject.view.task().deliverable_signals() {
-            Ok(signals) => signals & ending != 0,
-            Err(error) => {
-                tracing::debug!(%error, "the signals of a waiting task are not seen");
-                false
-            }
-        }
     }
 }

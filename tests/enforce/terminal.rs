@@ -9,9 +9,14 @@ const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
 
 /// A terminal in which a session waits for an answer to `touch a`.
 fn waiting() -> (Ground, Terminal, String) {
+    waiting_for("/usr/bin/touch")
+}
+
+/// The same, by that name of touch.
+fn waiting_for(touch: &str) -> (Ground, Terminal, String) {
     let ground = Ground::full(ASK);
     let mut terminal = Terminal::open(&ground);
-    let command = ground.command(&["sh", "-c", "/usr/bin/touch a; echo went on"]);
+    let command = ground.command(&["sh", "-c", &format!("{touch} a; echo went on")]);
     let words = [command.get_program()]
         .into_iter()
         .chain(command.get_args());
@@ -41,6 +46,18 @@ fn control_c_ends_what_waits() {
     terminal.press("\x03");
     terminal.wait_for("status=130");
     ended(&ground);
+    terminal.close();
+}
+
+/// A shell whose child catches the signal and goes on to the next directory of PATH asks no more.
+#[test]
+fn control_c_ends_a_search_through_the_path() {
+    let (ground, mut terminal, _) = waiting_for("touch");
+    terminal.press("\x03");
+    terminal.wait_for("status=130");
+    let records = ground.records_at_end();
+    assert!(!ground.has("a"));
+    assert_eq!(of_type(&records, "exec.held").count(), 1);
     terminal.close();
 }
 
