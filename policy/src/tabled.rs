@@ -32,7 +32,7 @@ pub(crate) fn lead<'a>(
                     next = words.next();
                 }
             }
-            Some(Piece::Flag(known)) if known.option.is_harmless => {}
+            Some(Piece::Flag(known)) if known.option.is_harmless && !known.hides_dangerous => {}
             Some(Piece::Unknown(unknown)) if are_among(flags, &unknown) => {}
             Some(Piece::Operand(_) | Piece::Flag(_) | Piece::Unknown(_)) | None => return false,
         }
@@ -141,6 +141,7 @@ pub(crate) fn are_permitted<'a>(
         };
         let (is_dangerous, is_harmless) = match piece {
             Piece::Operand(_) => return true,
+            Piece::Flag(known) if known.hides_dangerous => return false,
             Piece::Flag(known) => (known.option.is_dangerous, known.option.is_harmless),
             Piece::Unknown(unknown) => (unknown.may_be_dangerous, false),
         };

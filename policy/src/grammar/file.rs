@@ -138,6 +138,8 @@ fn take(
         "abbreviates" => grammar.abbreviates = true,
         "single-dashes" => grammar.has_single_dashes = true,
         "no-end" => grammar.has_no_end = true,
+        "separate-values" => grammar.has_separate_values = true,
+        "boolean-words" => grammar.has_boolean_words = true,
         "stops-at-operand" => grammar.stops_at_operand = true,
         "old-style" => grammar.is_old_style = true,
         "everywhere" => grammar.is_everywhere = true,

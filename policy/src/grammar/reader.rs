@@ -22,6 +22,9 @@ pub(crate) struct Known<'a> {
     /// Its values; none where it takes none, or the call ends before.
     pub(crate) values: [Option<&'a [u8]>; 2],
     pub(crate) side: Side,
+    /// Whether a value that is an argument of its own is a dangerous option by its looks: another
+    /// version of the command, or another of its parsers, may take it for one.
+    pub(crate) hides_dangerous: bool,
 }
 
 impl Known<'_> {
@@ -157,6 +160,7 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Iterator for Pieces<'a, I> {
                 option,
                 values,
                 side,
+                hides_dangerous: false,
             }));
         }
         Some(self.operand(argument))
@@ -218,6 +222,7 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
                 option,
                 values,
                 side,
+                hides_dangerous: false,
             });
         }
         let letters = argument.get(1..).unwrap_or_default();
@@ -237,14 +242,10 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
 
     /// A flag that no grammar knows, and may mean what `may_be` says of.
     fn unknown(&self, flag: &'a [u8], may_be: impl Fn(&[u8]) -> bool) -> Piece<'a> {
-        let dangerous = |grammar: &'static Grammar| {
-            let mut options = grammar.options.iter().filter(|option| option.is_dangerous);
-            options.find(|option| option.names.iter().any(|name| may_be(name.as_bytes())))
-        };
         Piece::Unknown(Unknown {
             flag,
             next: self.arguments.clone().next(),
-            may_be_dangerous: self.lookup(dangerous).is_some(),
+            may_be_dangerous: self.may_be_dangerous(may_be),
         })
     }
 
@@ -261,7 +262,8 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
             };
             return self.unknown(letters, is_among);
         };
-        if option.takes == Takes::Nothing || self.is_old_style {
+        let is_separate = self.is_old_style || self.outer.has_separate_values;
+        if option.takes == Takes::Nothing || is_separate {
             self.letters = rest;
             return self.known(option, side, None);
         }
@@ -273,16 +275,63 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
     fn known(&mut self, option: &'static Opt, side: Side, attached: Option<&'a [u8]>) -> Piece<'a> {
         let mut next = || self.arguments.next();
         let values = match option.takes {
+            Takes::Nothing if attached.is_none() => [self.boolean_word(), None],
             Takes::Nothing | Takes::Attached(_) => [attached, None],
             Takes::One(_) => [attached.or_else(next), None],
             Takes::Two(..) => [attached.or_else(&mut next), next()],
         };
         self.has_ended |= option.ends_options;
+        let own = values.into_iter().flatten().filter(|_| attached.is_none());
+        let hides_dangerous =
+            !option.ends_options && { own }.any(|value| self.looks_dangerous(value));
         Piece::Flag(Known {
             option,
             values,
             side,
+            hides_dangerous,
         })
+    }
+
+    /// The word behind a switch that says whether it is on, where the command takes one.
+    fn boolean_word(&mut self) -> Option<&'a [u8]> {
+        let next = self.arguments.clone().next()?;
+        let is_one = matches!(next, b"true" | b"false" | b"null");
+        if !self.outer.has_boolean_words || !is_one {
+            return None;
+        }
+        self.arguments.next()
+    }
+
+    /// Whether `argument`, if it were an option, would be a dangerous one.
+    fn looks_dangerous(&self, argument: &[u8]) -> bool {
+        let Some(letters) = argument.strip_prefix(b"-").filter(|rest| !rest.is_empty()) else {
+            return false;
+        };
+        let name = argument
+            .split(|byte| *byte == b'=')
+            .next()
+            .unwrap_or(argument);
+        if letters.starts_with(b"-") || self.inner.has_single_dashes {
+            return self.may_be_dangerous(|option| option.starts_with(name) && name.len() > 2);
+        }
+        for letter in letters {
+            let name = [b'-', *letter];
+            match self.lookup(|grammar| grammar.option(&name)) {
+                Some((option, _)) if option.is_dangerous => return true,
+                Some((option, _)) if option.takes == Takes::Nothing => {}
+                Some(_) | None => return false,
+            }
+        }
+        false
+    }
+
+    /// Whether a dangerous option has a name that `may_be` says so of.
+    fn may_be_dangerous(&self, may_be: impl Fn(&[u8]) -> bool) -> bool {
+        let dangerous = |grammar: &'static Grammar| {
+            let mut options = grammar.options.iter().filter(|option| option.is_dangerous);
+            options.find(|option| option.names.iter().any(|name| may_be(name.as_bytes())))
+        };
+        self.lookup(dangerous).is_some()
     }
 }
 

@@ -101,6 +101,10 @@ pub(crate) struct Grammar {
     pub(crate) has_single_dashes: bool,
     /// `--` is no end of options: find.
     pub(crate) has_no_end: bool,
+    /// A letter's value is the next argument, whatever follows it in the cluster: shells.
+    pub(crate) has_separate_values: bool,
+    /// An option without a value takes a `true`, `false` or `null` that follows: npm.
+    pub(crate) has_boolean_words: bool,
     /// Options end at the first operand.
     pub(crate) stops_at_operand: bool,
     /// The first argument may be a cluster without a dash: `tar xf`.

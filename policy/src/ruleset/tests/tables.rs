@@ -190,3 +190,41 @@ fn a_selector_flag_is_a_word() {
         ],
     );
 }
+
+/// Versions, and the several parsers of one command, differ in what takes a value.
+#[test]
+fn a_value_that_looks_like_a_dangerous_option_is_not_permitted() {
+    assert_holds(
+        "[[allow]]\nid = 'a'\ncommand = ['ssh', 'sort', 'wget', 'git log', 'git archive', 'git commit']",
+        &[
+            ("ssh -P -oProxyCommand=x h", false),
+            ("ssh -PoProxyCommand=x h", false),
+            ("ssh -p -oProxyCommand=x h", false),
+            ("ssh -p 22 h", true),
+            ("sort -y -oOUT a", false),
+            ("sort -k -oOUT a", false),
+            ("wget --backups -oOUT u", false),
+            ("git log --min-parents --output=x", false),
+            ("git log --author -x", true),
+            ("git archive --prefix --output=x HEAD", false),
+            ("git commit -m --amend", true),
+            ("git -C --exec-path=x log", false),
+        ],
+    );
+}
+
+#[test]
+fn a_shell_takes_values_behind_its_cluster_and_npm_words_behind_its_switches() {
+    assert_holds(
+        "[[deny]]\nid = 'd'\ncommand = ['bash -c', 'npm publish']",
+        &[
+            ("bash -oc pipefail code", true),
+            ("bash -Oc extglob code", true),
+            ("bash -o pipefail x", false),
+            ("npm --json false publish", true),
+            ("npm --audit true publish", true),
+            ("npm --json publish", true),
+            ("npm view publish", false),
+        ],
+    );
+}
