@@ -58,34 +58,14 @@ pub fn classes() -> impl Iterator<Item = (&'static str, &'static [&'static str])
         .map(|class| (class.name, class.members.as_slice()))
 }
 
+/// The classes that files of this name, a member's or a version of one, are of.
+pub(crate) fn of_file_name(name: &[u8]) -> impl Iterator<Item = &'static Class> {
+    let members = MEMBERS.get(unversioned(name)).into_iter().flatten();
+    let those = members.filter(move |(_, member)| is_version_of(name, member));
+    those.map(|(class, _)| *class)
+}
+
 impl Class {
-    /// The class of files that are several commands.
-    pub(crate) fn multicall() -> &'static Self {
-        static MULTICALL: LazyLock<&Class> = LazyLock::new(|| Class::known("multicall"));
-        &MULTICALL
-    }
-
-    /// The class of dynamic linkers.
-    pub(crate) fn loaders() -> &'static Self {
-        static LOADERS: LazyLock<&Class> = LazyLock::new(|| Class::known("loaders"));
-        &LOADERS
-    }
-
-    /// The class of what runs code of a language.
-    pub(crate) fn interpreters() -> &'static Self {
-        static INTERPRETERS: LazyLock<&Class> = LazyLock::new(|| Class::known("interpreters"));
-        &INTERPRETERS
-    }
-
-    /// One that is there; a test says so.
-    fn known(name: &str) -> &'static Self {
-        static NONE: Class = Class {
-            name: "",
-            members: Vec::new(),
-        };
-        Self::named(name).unwrap_or(&NONE)
-    }
-
     /// The class that is called so, without its `@`.
     pub(crate) fn named(name: &str) -> Option<&'static Self> {
         CLASSES.iter().find(|class| class.name == name)
@@ -107,9 +87,7 @@ impl Class {
 
     /// Whether a file of this name is a member, or a version of one.
     pub(crate) fn has(&self, name: &[u8]) -> bool {
-        let members = MEMBERS.get(unversioned(name)).into_iter().flatten();
-        let mut own = members.filter(|(class, _)| std::ptr::eq(*class, self));
-        own.any(|(_, member)| is_version_of(name, member))
+        of_file_name(name).any(|class| std::ptr::eq(class, self))
     }
 
     /// The file names of which every image of the class has one, if it comes down to names.

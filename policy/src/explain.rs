@@ -13,8 +13,8 @@ use crate::verdict::Verdict;
 pub struct Explanation<'r> {
     /// What [`Ruleset::decide`] says.
     pub verdict: Verdict<'r>,
-    /// The rules that hold, those that do not decide included: denies, asks, allows; of each,
-    /// the highest layer first, then by id.
+    /// The rules that hold, those that do not decide included: denies, asks that no allow lifts,
+    /// other asks, allows; of each, the highest layer first, then by id.
     pub hits: Vec<Hit<'r>>,
     /// The rules that are about the program and do not hold, in the same order.
     pub misses: Vec<Miss<'r>>,

@@ -142,7 +142,7 @@ impl Flag {
             return false;
         }
         let is_there = self.side == known.side || [self.side, known.side].contains(&Side::Either);
-        is_named && is_there && self.has_value(known.values.first().copied().flatten(), reading)
+        is_named && is_there && self.has_value(value, reading)
     }
 
     /// The same, where a cluster stands for any of its letters.

@@ -6,7 +6,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
-use crate::class::Class;
+use crate::class;
 use crate::digest::Digest;
 use crate::dispatch;
 use crate::guise::Guise;
@@ -53,7 +53,7 @@ pub(crate) struct Image<'r> {
 }
 
 /// What an image is by its names in doubt, looked up once.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kinds {
     pub(crate) is_multicall: bool,
     pub(crate) is_loader: bool,
@@ -116,10 +116,18 @@ impl<'r> Image<'r> {
 
     /// What it is by whatever name it has.
     pub(crate) fn kinds(&self) -> Kinds {
-        *self.kinds.get_or_init(|| Kinds {
-            is_multicall: Class::multicall().covers(self, Reading::Doubtful),
-            is_loader: Class::loaders().covers(self, Reading::Doubtful),
-            is_interpreter: Class::interpreters().covers(self, Reading::Doubtful),
+        *self.kinds.get_or_init(|| {
+            let names = self.names(Reading::Doubtful).map(file_name);
+            let mut kinds = Kinds::default();
+            for class in names.flat_map(class::of_file_name) {
+                match class.name {
+                    "multicall" => kinds.is_multicall = true,
+                    "loaders" => kinds.is_loader = true,
+                    "interpreters" => kinds.is_interpreter = true,
+                    _ => {}
+                }
+            }
+            kinds
         })
     }
 

@@ -29,8 +29,7 @@ pub trait Includes {
 
     /// What the absolute path of a directory comes to once every link is followed, if it is one.
     /// A path pattern means what its literal directories say and what they are.
-    fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
-        let _ = directory;
+    fn resolve(&self, _directory: &[u8]) -> Option<Vec<u8>> {
         None
     }
 }

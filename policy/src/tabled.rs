@@ -32,7 +32,8 @@ pub(crate) fn lead<'a>(
                     next = words.next();
                 }
             }
-            Some(Piece::Flag(known)) if known.option.is_harmless && !known.hides_dangerous => {}
+            // What hides behind a harmless one is for `are_permitted`, which looks at every flag.
+            Some(Piece::Flag(known)) if known.option.is_harmless => {}
             Some(Piece::Unknown(unknown)) if are_among(flags, &unknown) => {}
             Some(Piece::Operand(_) | Piece::Flag(_) | Piece::Unknown(_)) | None => return false,
         }

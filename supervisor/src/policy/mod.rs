@@ -222,10 +222,7 @@ fn preset_text(name: &str) -> Result<Text, PolicyError> {
 ///
 /// # Errors
 /// If the workspace is none.
-pub(crate) fn meant_places(
-    args: &PolicyArgs,
-    places: &Places,
-) -> Result<PolicyPlaces, PolicyError> {
+fn meant_places(args: &PolicyArgs, places: &Places) -> Result<PolicyPlaces, PolicyError> {
     let home = places::bytes(places.home());
     let mut workspace = workspace(args)?;
     if workspace == home || workspace == b"/" {
