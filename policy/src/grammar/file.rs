@@ -144,6 +144,7 @@ fn take(
         "stops-at-operand" => grammar.stops_at_operand = true,
         "old-style" => grammar.is_old_style = true,
         "everywhere" => grammar.is_everywhere = true,
+        "commands" => grammar.takes_commands = true,
         "walks" => grammar.walks = true,
         "cwd" => grammar.falls_back_to_cwd = true,
         "operands" => grammar.operands = operands(rest)?,
@@ -233,6 +234,7 @@ fn kind(word: &str) -> Result<ValueKind, String> {
         "list" => ValueKind::List,
         "program" => ValueKind::Program,
         "code" => ValueKind::Code,
+        "inline" => ValueKind::Inline,
         "host" => ValueKind::Host,
         other => return Err(format!("`{other}` is no kind of value")),
     })

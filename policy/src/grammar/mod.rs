@@ -2,6 +2,9 @@
 //!
 //! The tables are data, one file a family of commands in `data/commands`, each with its sources;
 //! [`mod@file`] has their form. [`reader`] reads a call by one.
+//!
+//! The tables say more than is asked of them so far: what operands are (beyond the first), what
+//! goes through directories and what works on the working directory. That is for `path`.
 
 mod file;
 mod reader;

@@ -171,9 +171,7 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
     /// An operand; one that is a verb changes the grammar.
     fn operand(&mut self, argument: &'a [u8]) -> Piece<'a> {
         if !self.inner.verbs.is_empty() {
-            let verb = str::from_utf8(argument).ok();
-            let grammar = verb.and_then(|verb| self.inner.verbs.get(verb));
-            match grammar {
+            match self.inner.verb(argument) {
                 Some(grammar) => self.inner = grammar,
                 // The options of a verb that nobody described, of which nothing is known.
                 None if !self.is_behind_verb => self.inner = Grammar::unknown(),

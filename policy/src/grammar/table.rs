@@ -25,8 +25,10 @@ pub(crate) enum ValueKind {
     List,
     /// A program that is run, or a command line with one.
     Program,
-    /// Code or configuration that is loaded or evaluated.
+    /// Code or configuration that is loaded: a file, or the name of one.
     Code,
+    /// Code as text, evaluated as it stands there.
+    Inline,
     /// A host, URL, or remote that the call speaks to.
     Host,
 }
@@ -43,6 +45,16 @@ pub(crate) enum Takes {
     Two(ValueKind, ValueKind),
 }
 
+impl Takes {
+    /// What its value, or the first of two, is.
+    pub(crate) fn kind(self) -> Option<ValueKind> {
+        match self {
+            Self::Nothing => None,
+            Self::One(kind) | Self::Attached(kind) | Self::Two(kind, _) => Some(kind),
+        }
+    }
+}
+
 /// One option under all its names.
 #[expect(
     clippy::struct_excessive_bools,
@@ -56,7 +68,7 @@ pub(crate) struct Opt {
     /// It runs a program, loads code or configuration, writes the file it names, picks another
     /// server or switches a protection off.
     pub(crate) is_dangerous: bool,
-    /// It changes neither what the command does nor to what, wherever it stands.
+    /// It changes neither what the command does nor to what, unless to which directory: `git -C`.
     pub(crate) is_harmless: bool,
     /// It says which command this is, as a word does: `python3 -m`.
     pub(crate) is_word: bool,
@@ -111,6 +123,9 @@ pub(crate) struct Grammar {
     pub(crate) is_old_style: bool,
     /// The options of the command may stand behind a verb too.
     pub(crate) is_everywhere: bool,
+    /// It takes commands of its own language as operands, on standard input or at a prompt,
+    /// whichever file it is given beside: gdb, sqlite3.
+    pub(crate) takes_commands: bool,
     /// It always goes through directories.
     pub(crate) walks: bool,
     /// Without an operand it works on the working directory.
@@ -120,6 +135,16 @@ pub(crate) struct Grammar {
 }
 
 impl Grammar {
+    /// Whether the first operand is the program itself, unless an option brings it.
+    pub(crate) fn begins_with_program(&self) -> bool {
+        self.operands.first.first() == Some(&ValueKind::Inline)
+    }
+
+    /// The grammar behind `word`, if that is a verb here.
+    pub(crate) fn verb(&self, word: &[u8]) -> Option<&Self> {
+        self.verbs.get(str::from_utf8(word).ok()?)
+    }
+
     /// The option of exactly that name, its dashes included.
     pub(crate) fn option(&self, name: &[u8]) -> Option<&Opt> {
         let index = self.index.get_or_init(|| {
