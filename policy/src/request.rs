@@ -23,8 +23,9 @@ pub struct ExecRequest {
     /// Working directory, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
     /// The environment as the caller passed it, one `NAME=VALUE` an element, if it was read.
-    /// Needed only where [`Ruleset::wants_env`](crate::Ruleset::wants_env) says so.
-    pub env: Option<Vec<Vec<u8>>>,
+    /// Needed only where [`Ruleset::wants_env`](crate::Ruleset::wants_env) says so. Shared, for it
+    /// may be long, and whoever read it keeps it too.
+    pub env: Option<Arc<[Vec<u8>]>>,
     /// Where the exec comes from.
     pub lineage: Lineage,
 }

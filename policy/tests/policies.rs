@@ -176,7 +176,7 @@ fn check(line: &str) -> (Decision, ExecRequest) {
             other => panic!("{other}"),
         }
     }
-    request.env = Some(env);
+    request.env = Some(env.into());
     let ancestors = ancestors.into_iter();
     let ancestors = ancestors.map(|(files, allowed_by)| Arc::new(Ancestor { files, allowed_by }));
     request.lineage.ancestors = ancestors.collect();

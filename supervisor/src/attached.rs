@@ -162,7 +162,7 @@ mod tests {
             args: ExecArgs {
                 path: vec![],
                 argv: vec![],
-                envp: vec![],
+                envp: Arc::default(),
             },
             expectation: Expectation::new(None, &[], &[], vec![], false),
             history: None,

@@ -29,6 +29,8 @@ use crate::parking::Asked;
 use crate::readers::Job;
 use crate::seccomp::Notification;
 use crate::watch::Activity;
+use std::sync::Arc;
+
 use execward_policy::Decision;
 
 /// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
@@ -252,7 +254,10 @@ impl Gate {
         let lineage = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
         let mut request = self.questions.describe(&image, argv, cwd, lineage);
-        request.env = self.rules.wants_env().then(|| subject.args.envp.clone());
+        request.env = self
+            .rules
+            .wants_env()
+            .then(|| Arc::clone(&subject.args.envp));
         let wants_digests =
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {

@@ -206,7 +206,7 @@ impl Gate {
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
         let mut request = self.questions.describe(named, &argv, &cwd, lineage);
-        request.env = self.rules.wants_env().then(|| loaded.env());
+        request.env = self.rules.wants_env().then(|| loaded.env().into());
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {

@@ -140,10 +140,11 @@ pub(crate) fn lineage() -> impl Strategy<Value = Lineage> {
 }
 
 /// An environment, if it was read.
-pub(crate) fn env() -> impl Strategy<Value = Option<Vec<Vec<u8>>>> {
+pub(crate) fn env() -> impl Strategy<Value = Option<Arc<[Vec<u8>]>>> {
     let variable = select(&["A=v1", "A=w", "B=v1", "B=", "C=x", "B"][..]);
     let variable = variable.prop_map(Into::into);
-    prop::option::weighted(0.9, prop::collection::vec(variable, 0..4))
+    let variables = prop::collection::vec(variable, 0..4).prop_map(Into::into);
+    prop::option::weighted(0.9, variables)
 }
 
 fn now() -> impl Strategy<Value = Timestamp> {

@@ -1,5 +1,7 @@
 //! What the attempt's addresses hold: path, arguments, environment, as bytes.
 
+use std::sync::Arc;
+
 use nix::errno::Errno;
 
 use super::{ExecAttempt, Target};
@@ -21,7 +23,7 @@ pub(crate) struct ExecArgs {
     /// (Linux 5.18).
     pub(crate) argv: Vec<Vec<u8>>,
     /// The environment.
-    pub(crate) envp: Vec<Vec<u8>>,
+    pub(crate) envp: Arc<[Vec<u8>]>,
 }
 
 /// Why an exec's strings could not be had.
@@ -58,7 +60,7 @@ impl ExecArgs {
         Ok(Self {
             path,
             argv: Vec::new(),
-            envp: Vec::new(),
+            envp: Arc::default(),
         })
     }
 
@@ -74,7 +76,8 @@ impl ExecArgs {
             .map_err(|error| CaptureError::of("argv", Errno::E2BIG, tid, error))?;
         self.envp = memory
             .strings(attempt.envp, &mut budget)
-            .map_err(|error| CaptureError::of("environment", Errno::E2BIG, tid, error))?;
+            .map_err(|error| CaptureError::of("environment", Errno::E2BIG, tid, error))?
+            .into();
         if self.argv.is_empty() {
             self.argv.push(Vec::new());
         }
@@ -83,7 +86,7 @@ impl ExecArgs {
 
     /// How many bytes it takes to hold these strings.
     pub(crate) fn weight_bytes(&self) -> usize {
-        let strings = self.argv.iter().chain(&self.envp);
+        let strings = self.argv.iter().chain(self.envp.iter());
         let each = strings.map(|string| string.len() + size_of::<Vec<u8>>());
         self.path.len() + each.sum::<usize>()
     }
