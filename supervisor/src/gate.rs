@@ -20,6 +20,7 @@ use crate::attached::{Attached, InFlight};
 use crate::audit::{Ended, Reason};
 use crate::cli::RunArgs;
 use crate::command::Command;
+use crate::describer::Describer;
 use crate::influence::Protected;
 use crate::judge::{Judgement, OperatorGrant};
 use crate::kernel::Kernel;
@@ -31,7 +32,6 @@ use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
 use crate::pipeline::Subject;
 use crate::ptrace::{self, Stopped, WaitEvent};
-use crate::question::Questions;
 use crate::readers::{Finding, JobId, Readers};
 use crate::seccomp::{Listener, Notification};
 use crate::tracee::Tid;
@@ -62,7 +62,7 @@ pub(crate) struct Gate {
     pub(crate) kernel: Kernel,
     pub(crate) rules: Rc<Ruleset>,
     pub(crate) operator: Option<OperatorGrant>,
-    pub(crate) questions: Questions,
+    pub(crate) describer: Describer,
     pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
     pub(crate) awaiting: HashMap<JobId, (Notification, Subject)>,

@@ -9,8 +9,10 @@
 //! before; what is expected is stored before CONTINUE; an exec-stop that nothing expected is
 //! killed; every error refuses or kills; no task is traced but from CONTINUE to its exec-stop.
 
+use std::sync::Arc;
 use std::time::Instant;
 
+use execward_policy::Decision;
 use jiff::Timestamp;
 use nix::errno::Errno;
 
@@ -18,10 +20,9 @@ use crate::admission::Loads;
 use crate::answer::Unread;
 use crate::approval::FactsDigest;
 use crate::audit::{Caller, Program, Reason};
-use crate::exec::{AttemptError, Patience};
 use crate::exec::{
-    CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind, LookupError, Target,
-    View,
+    AttemptError, CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind,
+    LookupError, Patience, Target, View,
 };
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -29,9 +30,6 @@ use crate::parking::Asked;
 use crate::readers::Job;
 use crate::seccomp::Notification;
 use crate::watch::Activity;
-use std::sync::Arc;
-
-use execward_policy::Decision;
 
 /// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
 #[derive(Debug)]
@@ -253,7 +251,7 @@ impl Gate {
         }
         let lineage = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
-        let mut request = self.questions.describe(&image, argv, cwd, lineage);
+        let mut request = self.describer.describe(&image, argv, cwd, lineage);
         request.env = self
             .rules
             .wants_env()

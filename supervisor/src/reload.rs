@@ -40,7 +40,7 @@ impl Gate {
                 format!("the policy is not loaded, since it cannot be logged: {error}")
             })?;
         self.rules = Rc::new(policy.rules);
-        self.questions.named = policy.named;
+        self.describer.named = policy.named;
         Ok(loaded)
     }
 }

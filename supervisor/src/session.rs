@@ -24,6 +24,7 @@ use crate::attached::Attached;
 use crate::audit::{Log, SessionNote};
 use crate::cli::RunArgs;
 use crate::command::Command;
+use crate::describer::Describer;
 use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
@@ -39,7 +40,6 @@ use crate::notices::Notices;
 use crate::parking::Parking;
 use crate::places::Places;
 use crate::policy::LoadedPolicy;
-use crate::question::Questions;
 use crate::readers::Readers;
 use crate::seccomp::Listener;
 use crate::session_record::{session_note, session_start};
@@ -257,7 +257,7 @@ impl Started {
         let argv = cmd.iter().map(|word| word.as_bytes().to_vec()).collect();
         let front = Tid::new(getppid().as_raw().cast_unsigned());
         let group = Tid::new(getpgrp().as_raw().cast_unsigned());
-        let questions = Questions {
+        let describer = Describer {
             settled: Settled::since_now(&parts.kernel.own),
             named: parts.policy.named,
         };
@@ -266,7 +266,7 @@ impl Started {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             operator: Some(OperatorGrant { process: pid, argv }),
-            questions,
+            describer,
             lineages: Lineages::new(),
             attached: Attached::default(),
             awaiting: Default::default(),

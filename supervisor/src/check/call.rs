@@ -9,10 +9,10 @@ use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
 use super::CheckError;
+use crate::describer::Describer;
 use crate::exec::{LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
 use crate::named::NamedFiles;
-use crate::question::Questions;
 use crate::settled::Settled;
 use crate::tracee::Tid;
 
@@ -89,7 +89,7 @@ pub(super) enum Found {
 pub(super) struct Caller {
     kernel: Kernel,
     view: View,
-    questions: Questions,
+    describer: Describer,
 }
 
 impl Caller {
@@ -102,14 +102,14 @@ impl Caller {
         let status = task.status().map_err(|error| failed(error.to_string()))?;
         let view = View::of(task, status, &kernel.session);
         let view = view.map_err(|errno| failed(errno.to_string()))?;
-        let questions = Questions {
+        let describer = Describer {
             settled: Settled::since_now(&kernel.own),
             named,
         };
         Ok(Self {
             kernel,
             view,
-            questions,
+            describer,
         })
     }
 
@@ -132,7 +132,7 @@ impl Caller {
             Ok(mut image) => {
                 let mut ask = |image: &_| {
                     let lineage = Lineage::default();
-                    self.questions.describe(image, &call.argv, &cwd, lineage)
+                    self.describer.describe(image, &call.argv, &cwd, lineage)
                 };
                 let request = ask(&image);
                 if !rules.wants_digests(&request, Timestamp::now()) {

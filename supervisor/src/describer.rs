@@ -8,12 +8,12 @@ use crate::settled::Settled;
 
 /// Makes what the policy is asked: knows of files what their names alone do not say.
 #[derive(Debug)]
-pub(crate) struct Questions {
+pub(crate) struct Describer {
     pub(crate) settled: Settled,
     pub(crate) named: NamedFiles,
 }
 
-impl Questions {
+impl Describer {
     /// What the policy is asked about a call of `image`, its environment aside.
     pub(crate) fn describe(
         &mut self,
