@@ -11,7 +11,7 @@ use base64::engine::general_purpose::STANDARD;
 use execward_policy::{Included, Includes, Layer, Places as PolicyPlaces, Ruleset, Source};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use super::files::{self, FileIncludes, Notes};
+use super::files::{self, FileIncludes, Namer, Notes};
 use super::{LoadedPolicy, PolicyError, Text, preset_text, with_every_sessions};
 
 /// Everything that a policy is made of, but for the machine's floor.
@@ -91,6 +91,7 @@ impl Bundle {
         let includes = BundledIncludes {
             found: self.includes,
             notes: Notes::default(),
+            namer: Namer::default(),
         };
         let mut policy = LoadedPolicy::compile(&with_every_sessions(texts)?, places, &includes)?;
         policy.notes.extend(includes.notes.into_vec());
@@ -124,6 +125,7 @@ impl Includes for Recorder {
 struct BundledIncludes {
     found: Vec<BundledInclude>,
     notes: Notes,
+    namer: Namer,
 }
 
 impl Includes for BundledIncludes {
@@ -137,7 +139,7 @@ impl Includes for BundledIncludes {
     }
 
     fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
-        files::resolved(directory)
+        self.namer.resolve(directory)
     }
 }
 

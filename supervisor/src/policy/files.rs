@@ -1,10 +1,10 @@
 //! Policy files on disk: how they are read, and whose the floor must be.
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -49,12 +49,29 @@ fn read_whole(file: &File) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The kernel's one name of a file, by whatever ways it was reached.
-fn name_of(file: &File) -> io::Result<String> {
-    let name = Procfs::open()?.name_of(file.as_fd())?;
-    Ok(PathBuf::from(OsString::from_vec(name))
-        .display()
-        .to_string())
+/// The kernel's one name of a file, by whatever ways it was reached. One proc serves all the names
+/// of a policy: a detached one is mounted for it.
+#[derive(Debug, Default)]
+pub(super) struct Namer(OnceCell<Procfs>);
+
+impl Namer {
+    fn name_of(&self, fd: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
+        let proc = match self.0.get() {
+            Some(proc) => proc,
+            None => {
+                let opened = Procfs::open()?;
+                self.0.get_or_init(|| opened)
+            }
+        };
+        Ok(proc.name_of(fd)?)
+    }
+
+    /// What a directory's path comes to, if there is such a directory.
+    pub(super) fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let fd = rustix::fs::open(directory, flags, Mode::empty()).ok()?;
+        self.name_of(fd.as_fd()).ok()
+    }
 }
 
 /// Reads the floor, if there is one.
@@ -115,26 +132,28 @@ impl Notes {
 #[derive(Debug, Default)]
 pub(super) struct FileIncludes {
     pub(super) notes: Notes,
+    namer: Namer,
 }
 
 impl Includes for FileIncludes {
     fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
-        let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
-        let file = regular::open(&directory.join(path)).map_err(|error| error.to_string())?;
-        let text = read_whole(&file).map_err(|error| error.to_string())?;
-        let name = name_of(&file).map_err(|error| error.to_string())?;
-        self.notes.keep(&name, &text);
-        Ok(Included { name, text })
+        self.open_and_read(includer, path)
+            .map_err(|error| error.to_string())
     }
 
     fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
-        resolved(directory)
+        self.namer.resolve(directory)
     }
 }
 
-/// What a directory's path comes to, if there is such a directory.
-pub(super) fn resolved(directory: &[u8]) -> Option<Vec<u8>> {
-    let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-    let fd = rustix::fs::open(directory, flags, Mode::empty()).ok()?;
-    Procfs::open().ok()?.name_of(fd.as_fd()).ok()
+impl FileIncludes {
+    fn open_and_read(&self, includer: &str, path: &str) -> io::Result<Included> {
+        let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
+        let file = regular::open(&directory.join(path))?;
+        let text = read_whole(&file)?;
+        let name = PathBuf::from(OsString::from_vec(self.namer.name_of(file.as_fd())?));
+        let name = name.display().to_string();
+        self.notes.keep(&name, &text);
+        Ok(Included { name, text })
+    }
 }
