@@ -1,8 +1,11 @@
 //! Another policy for a live session: who may load one, and what becomes of what is none.
 
-use std::io::Write;
+use std::io::{BufRead, BufReader, Write};
+use std::os::unix::net::UnixStream;
 use std::process::ChildStdin;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use execward_tests::{Asking, Ground, binary, of_type};
 use serde_json::{Value, json};
 
@@ -34,6 +37,29 @@ fn file(asking: &Asking, name: &str, text: &str) -> String {
     let path = asking.ground().path(name);
     std::fs::write(&path, text).expect("a policy");
     path.display().to_string()
+}
+
+/// A connection by hand to the session's channel.
+struct Client(BufReader<UnixStream>);
+
+impl Client {
+    fn greeted(asking: &Asking) -> Self {
+        let mut client = Self(BufReader::new(asking.connect()));
+        let hello = client.next();
+        assert_eq!(hello.get("type"), Some(&json!("hello")));
+        client.say(&json!({"type": "hello", "protocol": 1}));
+        client
+    }
+
+    fn say(&self, message: &Value) {
+        writeln!(self.0.get_ref(), "{message}").expect("a socket");
+    }
+
+    fn next(&mut self) -> Value {
+        let mut line = String::new();
+        self.0.read_line(&mut line).expect("a line");
+        serde_json::from_str(&line).expect("JSON")
+    }
 }
 
 fn end((mut asking, stdin): (Asking, ChildStdin)) -> Vec<Value> {
@@ -154,29 +180,62 @@ fn a_question_is_judged_by_the_policy_that_is_in_force_when_it_is_answered() {
 #[test]
 fn what_is_no_policy_at_all_is_refused_and_changes_nothing() {
     let mut session = session(DENY_TOUCH);
-    let stream = session.0.connect();
-    let mut reader = std::io::BufReader::new(&stream);
-    let mut next = || {
-        let mut line = String::new();
-        std::io::BufRead::read_line(&mut reader, &mut line).expect("a line");
-        serde_json::from_str::<Value>(&line).expect("JSON")
-    };
-    assert_eq!(next()["type"], "hello");
-    let say = |message: Value| writeln!(&stream, "{message}").expect("a socket");
-    say(json!({"type": "hello", "protocol": 1}));
+    let mut client = Client::greeted(&session.0);
     for part in [
         "",
         "{",
         "[]",
         "{\"presets\":[\"dve\"],\"files\":[],\"includes\":[]}",
     ] {
-        say(json!({"type": "policy_part", "part": part}));
-        say(json!({"type": "policy_load"}));
-        assert_eq!(next()["type"], "policy_rejected", "{part}");
+        client.say(&json!({"type": "policy_part", "part": part}));
+        client.say(&json!({"type": "policy_load"}));
+        assert_eq!(client.next()["type"], "policy_rejected", "{part}");
     }
     assert_eq!(status_of("/usr/bin/touch a", &mut session), "126");
     let records = end(session);
     assert_eq!(of_type(&records, "policy.rejected").count(), 4);
+}
+
+#[test]
+fn a_policy_whose_paths_do_not_answer_holds_nobody_up() {
+    if !execward_tests::is_root() {
+        return execward_tests::skip("mounting a file system needs root");
+    }
+    if std::fs::metadata("/dev/fuse").is_err() {
+        return execward_tests::skip("there is no /dev/fuse, so no file system that stalls");
+    }
+    let ground = Ground::full(DENY_TOUCH);
+    let stalls = ground.path("stalls").display().to_string();
+    std::fs::create_dir(&stalls).expect("a directory");
+    let fixture = binary("fixture-stalls").display().to_string();
+    let words = ["unshare", "-m", &fixture, &stalls, "--"];
+    let mut asking = Asking::start_under(&words, ground, "socket", SHELL);
+    let stdin = asking.stdin();
+    let mut session = (asking, stdin);
+    assert_eq!(status_of("/usr/bin/true", &mut session), "0");
+
+    let mut client = Client::greeted(&session.0);
+    let text = format!("version = 1\n[[deny]]\nid = \"d\"\nprogram = \"{stalls}/a/b\"\n");
+    let file = json!({"name": "/q.toml", "text": STANDARD.encode(text)});
+    let bundle = json!({"presets": [], "files": [file], "includes": []}).to_string();
+    for _ in 0..2 {
+        client.say(&json!({"type": "policy_part", "part": bundle}));
+        client.say(&json!({"type": "policy_load"}));
+    }
+    // The second is turned away because the first one waits.
+    let told = client.next();
+    assert_eq!(told["type"], "error", "{told}");
+    let why = told["error"].as_str().expect("a reason");
+    assert!(
+        why.starts_with("another policy is being looked at"),
+        "{why}"
+    );
+    client.say(&json!({"type": "list"}));
+    assert_eq!(client.next()["type"], "listed");
+    assert_eq!(status_of("/usr/bin/touch a", &mut session), "126");
+    let records = end(session);
+    assert_eq!(of_type(&records, "policy.loaded").count(), 0);
+    assert_eq!(of_type(&records, "session.end").count(), 1);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use serde_json::Value;
 
-use crate::{Ground, Lines, binary, end_of, finish, is_root, until};
+use crate::{Ground, Lines, binary, end_of, finish, is_root, under, until};
 
 /// A running session that asks.
 #[derive(Debug)]
@@ -47,14 +47,26 @@ impl Asking {
     /// If it does not start.
     #[must_use]
     pub fn start(ground: Ground, prompt: &str, script: &str) -> Self {
+        Self::start_under(&[], ground, prompt, script)
+    }
+
+    /// The same, the session itself started by `words`.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn start_under(words: &[&str], ground: Ground, prompt: &str, script: &str) -> Self {
         let directory = ground.path("").display().to_string();
         let name = directory.rsplit(['/', '.']).next().unwrap_or_default();
         let name = format!("t-{name}");
         let ground = ground
             .option(&format!("--session={name}"))
             .option(&format!("--prompt={prompt}"));
-        let mut front = ground
-            .command(&["sh", "-c", script])
+        let mut front = ground.command(&["sh", "-c", script]);
+        if !words.is_empty() {
+            front = under(words, &front);
+        }
+        let mut front = front
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())

@@ -122,6 +122,8 @@ impl Control {
                 if let Err(error) = runtime.block_on(server::serve(listener, desk)) {
                     tracing::error!(%error, "the control channel is closed: nobody can answer");
                 }
+                // A policy that is still being compiled may wait for a file system for ever.
+                runtime.shutdown_background();
             })?;
         Ok(Self {
             notices: Some(notices),

@@ -32,11 +32,15 @@ const LINES_MAX: usize = 1024;
 /// How long clients have to take the last lines when the session ends.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// What a connection's reader says.
+/// What goes on beside the server.
 enum Event {
     Said(ClientId, Vec<u8>, Approver),
     Closed(ClientId),
+    /// What the client sent is compiled.
+    Offered(ClientId, Offered, Approver),
 }
+
+type Offered = Result<Box<LoadedPolicy>, String>;
 
 struct Client {
     peer: Peer,
@@ -57,6 +61,8 @@ struct Server {
     events: Sender<Event>,
     next: u64,
     refusals: Refusals,
+    /// Whether a policy is being compiled; a second one would wait for as long.
+    is_compiling: bool,
 }
 
 /// Serves clients until the gate closes its end.
@@ -73,6 +79,7 @@ pub(super) async fn serve(listener: StdListener, desk: Desk) -> io::Result<()> {
         events,
         next: 0,
         refusals: Refusals::default(),
+        is_compiling: false,
     };
     loop {
         tokio::select! {
@@ -91,6 +98,10 @@ pub(super) async fn serve(listener: StdListener, desk: Desk) -> io::Result<()> {
             event = heard.recv() => match event {
                 Some(Event::Said(client, text, sender)) => server.hear(client, &text, sender),
                 Some(Event::Closed(client)) => server.close(client),
+                Some(Event::Offered(client, offered, sender)) => {
+                    server.is_compiling = false;
+                    server.report(client, Report::Policy { offered, sender, client });
+                }
                 None => break,
             },
         }
@@ -250,17 +261,29 @@ impl Server {
             }
             FromClient::PolicyLoad => {
                 let bundle = std::mem::take(&mut known.bundle);
-                let offered = policy_of(&bundle, &self.desk.places).map(Box::new);
-                self.report(
-                    client,
-                    Report::Policy {
-                        offered,
-                        sender,
-                        client,
-                    },
-                );
+                self.compile(client, bundle, sender);
             }
         }
+    }
+
+    /// Compiles what the client sent, on a thread that nothing waits for: its paths may lead to a
+    /// file system that does not answer.
+    fn compile(&mut self, client: ClientId, bundle: String, sender: Approver) {
+        if self.is_compiling {
+            let why = "another policy is being looked at; try again when that is loaded or refused";
+            return self.refuse(client, why.into());
+        }
+        self.is_compiling = true;
+        let (places, events) = (self.desk.places.clone(), self.events.clone());
+        let compiled = tokio::task::spawn_blocking(move || policy_of(&bundle, &places));
+        tokio::spawn(async move {
+            let failed = |error| Err(format!("execward failed on the policy: {error}"));
+            let offered = compiled.await.unwrap_or_else(failed);
+            let offered = Event::Offered(client, offered, sender);
+            if events.send(offered).await.is_err() {
+                tracing::debug!("a policy came after the session's end");
+            }
+        });
     }
 
     /// Hands a client's wish to the gate.
@@ -356,10 +379,11 @@ async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event
 }
 
 /// The policy that a client has sent.
-fn policy_of(bundle: &str, places: &PolicyPlaces) -> Result<LoadedPolicy, String> {
+fn policy_of(bundle: &str, places: &PolicyPlaces) -> Offered {
     let bundle: Bundle =
         serde_json::from_str(bundle).map_err(|error| format!("this is no policy: {error}"))?;
-    bundle.load(places).map_err(|error| error.to_string())
+    let loaded = bundle.load(places).map(Box::new);
+    loaded.map_err(|error| error.to_string())
 }
 
 /// A message as a line that any number of clients share.
