@@ -22,6 +22,7 @@ use crate::source::Layer;
 
 /// The keys that say what an allow is about.
 const WHAT: [&str; 3] = ["program", "command", "argv"];
+
 impl Reader<'_> {
     pub(crate) fn rule(&mut self, action: Action, section: Section, rule: &Spanned<DeValue<'_>>) {
         let Some(table) = rule.get_ref().as_table() else {

@@ -171,7 +171,8 @@ impl Ruleset {
             .flat_map(Rule::named_files)
     }
 
-    /// The rules: denies, asks with `escalate`, other asks, allows; of each, the highest layer first, then by id.
+    /// The rules: denies, asks with `escalate`, other asks, allows; of each, the highest layer
+    /// first, then by id.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.denies
             .rules()

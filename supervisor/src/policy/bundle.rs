@@ -1,7 +1,8 @@
 //! A policy on its way to a live session: the texts of its files, read by whoever sends them.
 //!
-//! The gate opens no file of an operator's choice: one on a file system that a member of the session
-//! serves would hold it up. Whoever sends reads with their own rights, and the gate compiles.
+//! The gate reads no file of an operator's choice: whoever sends reads with their own rights, and the
+//! gate compiles. What it must look at itself, the directories that rules name, may lie on a file
+//! system that a member of the session serves; the control channel compiles where nothing waits.
 
 use std::cell::RefCell;
 use std::path::PathBuf;
