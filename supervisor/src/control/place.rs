@@ -1,15 +1,17 @@
 //! Where a session's control socket lies: in a directory that its user alone can enter.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{DirBuilderExt, FileTypeExt, PermissionsExt};
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use nix::sys::socket::setsockopt;
 use nix::sys::socket::sockopt::PassCred;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, setsockopt, socket,
+};
 use rustix::fs::{Mode, OFlags, fstat, open};
 
 /// The socket's name in a session's directory.
@@ -109,11 +111,7 @@ impl SocketPlace {
             // Left by a gate that was killed.
             std::fs::remove_file(&path).map_err(failed("remove the dead socket", &path))?;
         }
-        let listener = UnixListener::bind(&path).map_err(failed("listen at", &path))?;
-        // Every accepted socket has it from the listener, before a byte can be sent to it: a
-        // message that is sent to a socket without it carries no credentials.
-        setsockopt(&listener, PassCred, &true)
-            .map_err(|errno| failed("listen at", &path)(errno.into()))?;
+        let socket = bind_unheard(&path).map_err(failed("listen at", &path))?;
         let place = Self {
             path,
             has_own_directory,
@@ -121,6 +119,9 @@ impl SocketPlace {
         let private = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&place.path, private)
             .map_err(failed("close to others", &place.path))?;
+        listen(&socket, Backlog::MAXCONN)
+            .map_err(|errno| failed("listen at", &place.path)(errno.into()))?;
+        let listener = UnixListener::from(socket);
         Ok((place, listener))
     }
 
@@ -216,6 +217,18 @@ fn look(directory: &Path) -> Result<Seen, PlaceError> {
     })
 }
 
+/// A socket at `path` to which nobody can connect before listen(2).
+///
+/// Every accepted socket has `SO_PASSCRED` from it, at the moment of the connect(2): a message that
+/// is sent to a socket without it carries no credentials, and counts as nobody's.
+fn bind_unheard(path: &Path) -> io::Result<OwnedFd> {
+    let (family, kind) = (AddressFamily::Unix, SockType::Stream);
+    let socket = socket(family, kind, SockFlag::SOCK_CLOEXEC, None)?;
+    setsockopt(&socket, PassCred, &true)?;
+    bind(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
+    Ok(socket)
+}
+
 fn make_private(directory: &Path) -> Result<(), PlaceError> {
     match std::fs::DirBuilder::new().mode(0o700).create(directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(
@@ -237,6 +250,8 @@ fn check_owner(directory: &Path, own: u32) -> Result<(), PlaceError> {
 
 #[cfg(test)]
 mod tests {
+    use nix::sys::socket::getsockopt;
+
     use super::*;
 
     #[test]
@@ -282,6 +297,27 @@ mod tests {
             text.contains("bytes, and a socket's may have 107"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn whoever_connects_first_is_already_one_whose_messages_have_a_sender() {
+        const TIMES: usize = 300;
+        let base = tempfile::tempdir().unwrap();
+        for time in 0..TIMES {
+            let name = time.to_string();
+            let path = socket_of(base.path(), &name);
+            let hasty = std::thread::spawn(move || {
+                loop {
+                    if let Ok(stream) = UnixStream::connect(&path) {
+                        return stream;
+                    }
+                }
+            });
+            let (_place, listener) = SocketPlace::listen_below(base.path(), &name).unwrap();
+            let (accepted, _) = listener.accept().unwrap();
+            assert!(getsockopt(&accepted, PassCred).unwrap(), "{time}");
+            drop(hasty.join().unwrap());
+        }
     }
 
     #[test]
