@@ -213,6 +213,14 @@ impl Command {
         1 + self.words.len()
     }
 
+    /// The operands of a call behind the words.
+    pub(crate) fn operands<'a>(
+        &self,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> impl Iterator<Item = &'a [u8]> {
+        tabled::operands(self.grammar, arguments, self.words.len())
+    }
+
     /// Whether the words lead the arguments of `image` and the flags are among them.
     pub(crate) fn words_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
         match (reading, self.grammar) {

@@ -5,8 +5,9 @@ use jiff::Timestamp;
 use crate::diagnostic::{Fault, Place};
 use crate::image::Image;
 use crate::kind::Complaint;
+use crate::operand;
 use crate::places::Places;
-use crate::request::{ExecRequest, ProgramFile};
+use crate::request::{Destination, ExecRequest, ProgramFile};
 use crate::rule::Rule;
 use crate::selector::Selectors;
 use crate::trust::Trust;
@@ -43,7 +44,13 @@ impl Example {
 
     /// What is wrong if the rule does not do as the example says.
     pub(crate) fn check(&self, rule: &Rule, places: &Places, trust: &Trust) -> Option<Fault> {
-        let request = self.request(places);
+        let mut request = self.request(places);
+        // Nothing is there to be followed: a path leads where it says.
+        let paths = operand::paths(&Image::of_program(&request, trust), false);
+        let destinations = paths
+            .into_iter()
+            .map(|path| (path.clone(), Destination::as_written(&path)));
+        request.destinations = destinations.collect();
         // What only a live session knows is taken as holding.
         let rule = Rule {
             expires: None,

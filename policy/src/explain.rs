@@ -2,7 +2,7 @@
 
 use jiff::Timestamp;
 
-use crate::image::Image;
+use crate::image::{Image, Images};
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
 use crate::ruleset::Ruleset;
@@ -42,13 +42,14 @@ impl Ruleset {
     /// Judges one exec as [`Ruleset::decide`] does, and says why. Every rule is looked at.
     #[must_use]
     pub fn explain(&self, request: &ExecRequest, now: Timestamp) -> Explanation<'_> {
-        let images: Vec<Image<'_>> = Image::all(request, &self.trust).collect();
+        let images = Images::of(request, &self.trust);
+        let every: Vec<&Image<'_>> = images.all().collect();
         let (mut hits, mut misses) = (Vec::new(), Vec::new());
         for rule in self.rules() {
             // What is allowed is the program; a deny or an ask is about any image.
             let of_rule = match rule.action() {
-                Action::Allow => images.get(..1).unwrap_or_default(),
-                Action::Ask | Action::Deny => images.as_slice(),
+                Action::Allow => every.get(..1).unwrap_or_default(),
+                Action::Ask | Action::Deny => every.as_slice(),
             };
             let mut held = of_rule.iter().filter(|image| rule.holds(image, now));
             if let Some(first) = held.next() {

@@ -10,7 +10,9 @@ use crate::class;
 use crate::digest::Digest;
 use crate::dispatch;
 use crate::guise::Guise;
+use crate::host::Host;
 use crate::module;
+use crate::operand::{self, FileOperand};
 use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
 use crate::trust::Trust;
@@ -50,6 +52,16 @@ pub(crate) struct Image<'r> {
     levels: &'r [Interpreter],
     trust: &'r Trust,
     kinds: OnceCell<Kinds>,
+    files: OnceCell<Vec<FileOperand>>,
+    hosts: OnceCell<Vec<Option<Host>>>,
+}
+
+/// Every image of a call.
+#[derive(Debug)]
+pub(crate) struct Images<'r> {
+    pub(crate) program: Image<'r>,
+    /// Those of the `#!` interpreters, outermost first.
+    pub(crate) interpreters: Vec<Image<'r>>,
 }
 
 /// What an image is by its names in doubt, looked up once.
@@ -58,6 +70,20 @@ pub(crate) struct Kinds {
     pub(crate) is_multicall: bool,
     pub(crate) is_loader: bool,
     pub(crate) is_interpreter: bool,
+}
+
+impl<'r> Images<'r> {
+    pub(crate) fn of(request: &'r ExecRequest, trust: &'r Trust) -> Self {
+        Self {
+            program: Image::of_program(request, trust),
+            interpreters: Image::of_interpreters(request, trust).collect(),
+        }
+    }
+
+    /// Each, the program first.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Image<'r>> {
+        std::iter::once(&self.program).chain(&self.interpreters)
+    }
 }
 
 impl<'r> Image<'r> {
@@ -78,21 +104,12 @@ impl<'r> Image<'r> {
     }
 
     /// The images of the `#!` interpreters, outermost first.
-    pub(crate) fn of_interpreters(
-        request: &'r ExecRequest,
-        trust: &'r Trust,
-    ) -> impl Iterator<Item = Self> {
+    fn of_interpreters(request: &'r ExecRequest, trust: &'r Trust) -> impl Iterator<Item = Self> {
         let levels = request.interpreters.as_slice();
         levels.iter().enumerate().map(move |(depth, interpreter)| {
             let levels = levels.get(..=depth).unwrap_or(levels);
             Self::new(&interpreter.file, request, levels, trust)
         })
-    }
-
-    /// Every image of a call, the program first.
-    pub(crate) fn all(request: &'r ExecRequest, trust: &'r Trust) -> impl Iterator<Item = Self> {
-        let program = std::iter::once(Self::of_program(request, trust));
-        program.chain(Self::of_interpreters(request, trust))
     }
 
     fn new(
@@ -111,7 +128,19 @@ impl<'r> Image<'r> {
             levels,
             trust,
             kinds: OnceCell::new(),
+            files: OnceCell::new(),
+            hosts: OnceCell::new(),
         }
+    }
+
+    /// The files that the call names, as far as this image will find them.
+    pub(crate) fn files(&self) -> &[FileOperand] {
+        self.files.get_or_init(|| operand::files(self))
+    }
+
+    /// The hosts that the call names; `None` for one that cannot be told.
+    pub(crate) fn hosts(&self) -> &[Option<Host>] {
+        self.hosts.get_or_init(|| operand::hosts(self))
     }
 
     /// What it is by whatever name it has.
@@ -195,6 +224,11 @@ impl<'r> Image<'r> {
             .chain(other)
             .chain(dispatch::applet(self))
             .chain(dispatch::loaded(self))
+    }
+
+    /// Whether it is a `#!` file, which the kernel gives to an interpreter.
+    pub(crate) fn is_script(&self) -> bool {
+        self.is_program() && !self.request.interpreters.is_empty()
     }
 
     /// Whether it is the file passed to execve(2), and no interpreter of it.
@@ -283,14 +317,15 @@ fn without_empty_steps(path: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(join(steps(path).filter(|step| !is_empty(step))))
 }
 
-/// Takes each `..` as if the component before it were a plain directory.
-fn collapse(path: &[u8]) -> Vec<u8> {
+/// Takes each `..` as if the component before it were a plain directory, and `.` and empty
+/// components out.
+pub(crate) fn collapse(path: &[u8]) -> Vec<u8> {
     let mut kept = Vec::new();
     for step in steps(path) {
-        if step == b".." {
-            kept.pop();
-        } else {
-            kept.push(step);
+        match step {
+            b".." => drop(kept.pop()),
+            b"" | b"." => {}
+            step => kept.push(step),
         }
     }
     join(kept)

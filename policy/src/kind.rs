@@ -5,6 +5,7 @@ use crate::digest::Digest;
 use crate::duration;
 use crate::escape;
 use crate::flag::Flag;
+use crate::host::HostPattern;
 use crate::keys::Kind;
 use crate::pattern::PathPattern;
 use crate::places::Places;
@@ -28,7 +29,7 @@ impl Kind {
             Self::Flag => flag(entry, places).map(drop),
             Self::Word => word(entry, places).map(drop),
             Self::Path => path(entry, places).map(drop),
-            Self::Host => host(entry),
+            Self::Host => host(entry).map(drop),
             Self::Env => env(entry, places).map(drop),
             Self::EnvName | Self::Name => name(entry, places),
             Self::Digest => digest(text).map(drop),
@@ -79,33 +80,19 @@ pub(crate) fn digest(text: &str) -> Result<Digest, Complaint> {
     Digest::parse(text).ok_or_else(|| (message(), Some(help())))
 }
 
-fn word(text: &str, places: &Places) -> Result<Word, Complaint> {
+/// A pattern of one argument.
+pub(crate) fn word(text: &str, places: &Places) -> Result<Word, Complaint> {
     if text.is_empty() {
         return Err(("the pattern is empty".to_owned(), None));
     }
     Word::parse(text, places).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 
-fn host(text: &str) -> Result<(), Complaint> {
-    let (host, port) = match text.strip_prefix('[').and_then(|text| text.split_once(']')) {
-        Some((address, rest)) => (
-            address,
-            rest.strip_prefix(':')
-                .or((!rest.is_empty()).then_some(rest)),
-        ),
-        None => match text.rsplit_once(':') {
-            Some((host, port)) if !host.contains(':') => (host, Some(port)),
-            _ => (text, None),
-        },
-    };
-    let name = host.strip_prefix("*.").unwrap_or(host);
-    let is_host_byte = |byte: u8| byte.is_ascii_alphanumeric() || b".-_:".contains(&byte);
-    let is_host = !name.is_empty() && name.bytes().all(is_host_byte);
-    if is_host && port.is_none_or(|port| port.parse::<u16>().is_ok()) {
-        return Ok(());
-    }
+/// An entry of `host`.
+pub(crate) fn host(text: &str) -> Result<HostPattern, Complaint> {
     let help = "write a name, `*.name` or an address, with `:port` or without".to_owned();
-    Err((format!("`{}` is no host", text.escape_debug()), Some(help)))
+    let message = || format!("`{}` is no host", text.escape_debug());
+    HostPattern::parse(text).ok_or_else(|| (message(), Some(help)))
 }
 
 /// An entry of `env`.

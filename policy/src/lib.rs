@@ -30,6 +30,8 @@
 //! | `command` | flags, with or without a value, may stand between the words | the words lead the arguments, nothing between, and are the command's whole name |
 //! | `flags` | some flag may be on the list | every flag is on it |
 //! | history ([`Lineage`]) with a gap | `via` holds | `via` does not, and no `children` run |
+//! | what a call names ([`ExecRequest::destinations`]) | some file, as written and where it leads | every file, where it leads |
+//! | a path of which nobody can tell where it leads | `path` holds | it does not |
 //! | an environment that nobody read | `env` holds | |
 //! | a digest that nobody took | `sha256` holds | it does not |
 //!
@@ -104,6 +106,7 @@ mod flag;
 mod form;
 mod grammar;
 mod guise;
+mod host;
 mod image;
 mod inline;
 mod keys;
@@ -111,6 +114,7 @@ mod kind;
 mod load;
 mod mode;
 mod module;
+mod operand;
 mod pattern;
 mod places;
 mod preset;
@@ -127,6 +131,7 @@ mod source;
 mod syntax;
 mod table;
 mod tabled;
+mod tool;
 mod trust;
 mod variable;
 mod verdict;
@@ -142,7 +147,10 @@ pub use grammar::command_table;
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;
 pub use preset::{BUILTIN, PRESETS, preset};
-pub use request::{Ancestor, ExecRequest, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
+pub use request::{
+    Ancestor, Destination, ExecRequest, FileKind, Interpreter, Lineage, Origin, ProgramFile,
+    RuleKey, Stream,
+};
 pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;
 pub use schema::schema;

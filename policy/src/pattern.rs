@@ -51,6 +51,8 @@ enum Tail {
         file_name: Option<Vec<u8>>,
         /// Whether the pattern begins with `**/`: it means files in any directory.
         anywhere: bool,
+        /// How many components a match has below the head, if that is given.
+        depth: Option<usize>,
     },
 }
 
@@ -159,6 +161,31 @@ impl PathPattern {
                 below.is_some_and(|below| glob.is_match_candidate(&Candidate::from_bytes(below)))
             }
         }
+    }
+
+    /// Whether the pattern may match something below the directory `path`.
+    ///
+    /// A pattern of files in any directory says nothing of where they lie, and matches nowhere
+    /// below.
+    pub(crate) fn may_match_below(&self, path: &[u8]) -> bool {
+        if self.is_anywhere() {
+            return false;
+        }
+        let path = if path == b"/" { b"" } else { path };
+        let lies_below = |inner: &[u8], outer: &[u8]| {
+            let rest = inner.strip_prefix(outer);
+            rest.is_some_and(|rest| rest.starts_with(b"/"))
+        };
+        let reaches_below = |head: &[u8]| match &self.tail {
+            Tail::Glob { depth, .. } if head == path || lies_below(path, head) => {
+                let above = path.get(head.len()..).unwrap_or_default();
+                let above = above.iter().filter(|byte| **byte == b'/').count();
+                depth.is_none_or(|depth| depth > above)
+            }
+            Tail::Glob { .. } | Tail::Itself | Tail::Directory | Tail::Below => false,
+        };
+        self.heads()
+            .any(|head| lies_below(head, path) || reaches_below(head))
     }
 
     /// The file name that every match has, if there is one.
@@ -293,6 +320,7 @@ fn compile_tail(tail: &[&[Unit]], is_directory: bool, at_root: bool) -> Result<T
         glob,
         file_name: last.map(|last| literal_bytes(last).collect()),
         anywhere: at_root && tail.first().is_some_and(|first| is_crossing(first)),
+        depth: (!is_directory && !tail.iter().any(|name| is_crossing(name))).then_some(tail.len()),
     })
 }
 

@@ -4,9 +4,11 @@
 //! Everything is owned, unresolved text beside resolved text, because a rule that forbids
 //! and a rule that permits trust different parts of it.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::digest::Digest;
+use crate::image::collapse;
 use crate::source::Layer;
 
 /// One exec: the file, what will be loaded with it, and its arguments.
@@ -26,12 +28,73 @@ pub struct ExecRequest {
     /// Needed only where [`Ruleset::wants_env`](crate::Ruleset::wants_env) says so. Shared, for it
     /// may be long, and whoever read it keeps it too.
     pub env: Option<Arc<[Vec<u8>]>>,
+    /// The environment that the session began with, likewise. Without it, everything in `env`
+    /// counts as new.
+    pub start_env: Option<Arc<[Vec<u8>]>>,
+    /// Where the paths of [`Ruleset::named_paths`](crate::Ruleset::named_paths) lead. Of one that
+    /// is not here, nobody can tell.
+    pub destinations: HashMap<Vec<u8>, Destination>,
+    /// What descriptors 0, 1 and 2 are.
+    pub streams: [Stream; 3],
     /// Where the exec comes from.
     pub lineage: Lineage,
 }
 
+/// Where a path leads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Destination {
+    /// The absolute path, with every link on the way followed. What is not there yet has the path
+    /// at which it would be made.
+    pub path: Vec<u8>,
+    /// What is there.
+    pub kind: FileKind,
+    /// Whether the path names that file in the session's own root and mount namespace, on a file
+    /// system that stands by its answers.
+    pub is_proven: bool,
+}
+
+impl Destination {
+    /// Where `path`, absolute, would lead if there were no links and each `..` meant what it says:
+    /// for a call that is only written down.
+    #[must_use]
+    pub fn as_written(path: &[u8]) -> Self {
+        Self {
+            path: collapse(path),
+            kind: FileKind::Regular,
+            is_proven: true,
+        }
+    }
+}
+
+/// What is at a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FileKind {
+    /// A regular file.
+    Regular,
+    /// A directory.
+    Directory,
+    /// A device, a FIFO, a socket.
+    Other,
+    /// Nothing.
+    Missing,
+}
+
+/// What a standard descriptor is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum Stream {
+    /// Nobody has looked.
+    #[default]
+    Unknown,
+    /// No file of the session's choice: closed, a pipe, a socket, a terminal, `/dev/null`, or what
+    /// the session was started with.
+    Plain,
+    /// A file that the session opened, by its path.
+    File(Vec<u8>),
+}
+
 impl ExecRequest {
-    /// A call of `program` without anything that only a live session knows.
+    /// A call of `program` without anything that only a live session knows. Its descriptors are
+    /// plain.
     #[must_use]
     pub fn new(program: ProgramFile, argv: Vec<Vec<u8>>) -> Self {
         Self {
@@ -40,6 +103,9 @@ impl ExecRequest {
             argv,
             cwd: None,
             env: None,
+            start_env: None,
+            destinations: HashMap::new(),
+            streams: [Stream::Plain, Stream::Plain, Stream::Plain],
             lineage: Lineage::default(),
         }
     }

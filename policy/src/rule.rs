@@ -232,6 +232,21 @@ impl Rule {
         self.selectors.env.is_some()
     }
 
+    /// Whether the rule looks at where the files lead that a call names.
+    pub(crate) fn is_of_paths(&self) -> bool {
+        self.selectors.path.is_some() || self.selectors.script.is_some()
+    }
+
+    /// Whether the rule looks at where a call works.
+    pub(crate) fn is_of_places(&self) -> bool {
+        self.selectors.cwd.is_some()
+    }
+
+    /// Whether the rule looks at the files that a call names, or at what they are for.
+    pub(crate) fn is_of_files(&self) -> bool {
+        self.is_of_paths() || self.selectors.tool.is_some()
+    }
+
     /// Whether the rule needs a digest.
     pub(crate) fn is_of_digest(&self) -> bool {
         self.selectors.sha256.is_some()

@@ -19,9 +19,11 @@ use crate::reader::{DraftRule, Reader};
 use crate::rule::{Action, Rule};
 use crate::selector::{List, Selectors};
 use crate::source::Layer;
+use crate::tool;
+use crate::word::Word;
 
 /// The keys that say what an allow is about.
-const WHAT: [&str; 3] = ["program", "command", "argv"];
+const WHAT: [&str; 4] = ["program", "command", "argv", "tool"];
 
 impl Reader<'_> {
     pub(crate) fn rule(&mut self, action: Action, section: Section, rule: &Spanned<DeValue<'_>>) {
@@ -86,7 +88,7 @@ impl Reader<'_> {
         if !self.checker.is_whole || is_of_later {
             return;
         }
-        let what = "say what it is about: `program`, `command` or `argv`".to_owned();
+        let what = "say what it is about: `program`, `command`, `argv` or `tool`".to_owned();
         if selecting.next().is_none() {
             self.checker
                 .fault(header, "the rule selects nothing", Some(what));
@@ -116,11 +118,29 @@ impl Reader<'_> {
             ),
             argv: self.argv(action, &fields.texts("argv"), is_bound),
             flags: self.list(&fields.texts("flags"), |text| kind::flag(text, places)),
+            args: self.list(&fields.texts("args"), |text| kind::word(text, places)),
+            tool: self.tool(action, &fields.texts("tool")),
+            path: self.list::<PathPattern>(&fields.texts("path"), path),
+            host: self.list(&fields.texts("host"), kind::host),
+            script: self.list::<PathPattern>(&fields.texts("script"), path),
             cwd: self.list::<PathPattern>(&fields.texts("cwd"), path),
             env: self.list(&fields.texts("env"), |text| kind::env(text, places)),
             via: self.plain_list(&fields.texts("via"), |text| kind::program(text, places)),
             sha256: self.plain_list(&fields.texts("sha256"), kind::digest),
         }
+    }
+
+    fn tool(&mut self, action: Action, texts: &[Text<'_>]) -> Option<List<Word>> {
+        let places = self.checker.places;
+        let mut of_exec = texts.iter().filter(|text| tool::EXEC.contains(&text.text));
+        if action == Action::Allow
+            && let Some(text) = of_exec.next()
+        {
+            let message = format!("`{}` is every exec, which no allow may be", text.text);
+            let help = "say which: `program` or `command`; or `security = \"full\"`".to_owned();
+            self.checker.fault(text.span.clone(), message, Some(help));
+        }
+        self.wide_list(action, texts, |text| kind::word(text, places), |_| false)
     }
 
     fn argv(&mut self, action: Action, texts: &[Text<'_>], is_bound: bool) -> Option<ExactArgv> {

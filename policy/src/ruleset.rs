@@ -5,9 +5,10 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::diagnostic::Diagnostics;
-use crate::image::Image;
+use crate::image::{Image, Images};
 use crate::load::{Loaded, load};
 use crate::mode::{Mode, Security, State};
+use crate::operand;
 use crate::places::Places;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
@@ -32,11 +33,15 @@ pub struct Ruleset {
 }
 
 /// What some rule looks at that is dear to have.
+#[expect(clippy::struct_excessive_bools, reason = "each is dear by itself")]
 #[derive(Debug, Clone, Copy)]
 struct Wants {
     digests: bool,
     lineage: bool,
     env: bool,
+    paths: bool,
+    places: bool,
+    streams: bool,
 }
 
 impl Ruleset {
@@ -68,6 +73,9 @@ impl Ruleset {
             digests: rules.iter().any(Rule::is_of_digest),
             lineage: rules.iter().any(Rule::is_of_lineage),
             env: rules.iter().any(Rule::is_of_env),
+            paths: rules.iter().any(Rule::is_of_paths),
+            places: rules.iter().any(Rule::is_of_places),
+            streams: rules.iter().any(Rule::is_of_files),
         };
         let of = |action, escalates| {
             let is_of = |rule: &&Rule| rule.action() == action && rule.escalates() == escalates;
@@ -98,26 +106,24 @@ impl Ruleset {
     /// [`Decision::Ask`] is the caller's to settle, and so is what it cannot describe: a
     /// call that could not be read whole is no request and is denied without one.
     pub fn decide(&self, request: &ExecRequest, now: Timestamp) -> Verdict<'_> {
-        let images = || Image::all(request, &self.trust);
-        if let Some(rule) = self
-            .denies
-            .first(images(), |rule, image| rule.holds(image, now))
-        {
+        let images = Images::of(request, &self.trust);
+        let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
+        if let Some(rule) = self.denies.first(images.all(), denies) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
         let asks = |rule: &Rule, image: &Image<'_>| {
             rule.holds(image, now) && !self.is_lifted(rule, image, now)
         };
-        if let Some(rule) = self.escalations.first(images(), asks) {
+        if let Some(rule) = self.escalations.first(images.all(), asks) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
-        if let Some(rule) = self.asks.first(images(), asks) {
+        if let Some(rule) = self.asks.first(images.all(), asks) {
             return self.judge(State::Asked, Some(Basis::Rule(rule)));
         }
-        if let Some(rule) = self.allowed_by(request, now) {
+        if let Some(rule) = self.allowed_by(&images, now) {
             return self.judge(State::Allowed, Some(Basis::Rule(rule)));
         }
-        match self.child_of(request, now) {
+        match self.child_of(&images, now) {
             Some(rule) => self.judge(State::Allowed, Some(Basis::Children(rule))),
             None => self.judge(State::Unmatched, None),
         }
@@ -131,13 +137,14 @@ impl Ruleset {
             rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
         };
         let mut tables = [&self.denies, &self.escalations, &self.asks, &self.allows].into_iter();
-        self.wants.digests
-            && tables.any(|table| {
-                let images = Image::all(request, &self.trust);
-                table
-                    .first(images.filter(|image| image.digest().is_none()), waits)
-                    .is_some()
-            })
+        if !self.wants.digests {
+            return false;
+        }
+        let images = Images::of(request, &self.trust);
+        tables.any(|table| {
+            let unread = images.all().filter(|image| image.digest().is_none());
+            table.first(unread, waits).is_some()
+        })
     }
 
     /// Whether the command that the operator typed may run once where no rule says so. Not
@@ -157,6 +164,28 @@ impl Ruleset {
     #[must_use]
     pub fn wants_env(&self) -> bool {
         self.wants.env
+    }
+
+    /// Whether anything of the policy looks at the standard descriptors of a call.
+    #[must_use]
+    pub fn wants_streams(&self) -> bool {
+        self.wants.streams
+    }
+
+    /// The absolute paths of the files that a call names, as it has them, where a rule looks at
+    /// where they lead; see [`ExecRequest::destinations`].
+    #[must_use]
+    pub fn named_paths(&self, request: &ExecRequest) -> Vec<Vec<u8>> {
+        let mut paths = Vec::new();
+        if self.wants.paths || self.wants.places {
+            let images = Images::of(request, &self.trust);
+            for image in images.all() {
+                paths.extend(operand::paths(image, !self.wants.paths));
+            }
+            paths.sort_unstable();
+            paths.dedup();
+        }
+        paths
     }
 
     /// The paths, without wildcards, of files that are denied or asked about. A bare name has
@@ -201,12 +230,10 @@ impl Ruleset {
     }
 
     /// The rule that allows the program, provided that its interpreters are allowed too.
-    fn allowed_by(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
-        let program = std::iter::once(Image::of_program(request, &self.trust));
-        let rule = self
-            .allows
-            .first(program, |rule, image| rule.holds(image, now))?;
-        let mut interpreters = Image::of_interpreters(request, &self.trust);
+    fn allowed_by(&self, images: &Images<'_>, now: Timestamp) -> Option<&Rule> {
+        let holds = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
+        let rule = self.allows.first([&images.program], holds)?;
+        let mut interpreters = images.interpreters.iter();
         interpreters
             .all(|image| self.allows_interpreter(image, now))
             .then_some(rule)
@@ -216,14 +243,10 @@ impl Ruleset {
     ///
     /// One in a trusted directory may. Any other needs a rule that allows that file with
     /// any arguments: what it is given is the work of the script, not of the caller.
-    fn allows_interpreter(&self, image: Image<'_>, now: Timestamp) -> bool {
+    fn allows_interpreter(&self, image: &Image<'_>, now: Timestamp) -> bool {
         let is_of_it =
             |rule: &Rule, image: &Image<'_>| rule.is_of_program() && rule.holds(image, now);
-        image.is_trusted()
-            || self
-                .allows
-                .first(std::iter::once(image), is_of_it)
-                .is_some()
+        image.is_trusted() || self.allows.first([image], is_of_it).is_some()
     }
 
     /// Whether an allow of a higher layer has the question in view and answers it.
@@ -231,26 +254,22 @@ impl Ruleset {
         let answers = |allow: &Rule, image: &Image<'_>| {
             allow.holds(image, now) && allow.outweighs(ask, image)
         };
-        self.allows
-            .first(std::iter::once(image.clone()), answers)
-            .is_some()
+        self.allows.first([image], answers).is_some()
     }
 
     /// The rule of an ancestor whose `children` the program and its interpreters are.
-    fn child_of(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
-        if request.lineage.is_broken {
+    fn child_of(&self, images: &Images<'_>, now: Timestamp) -> Option<&Rule> {
+        let lineage = &images.program.request.lineage;
+        if lineage.is_broken {
             return None;
         }
-        let keys = request
-            .lineage
-            .ancestors
-            .iter()
-            .filter_map(|ancestor| ancestor.allowed_by.as_ref());
+        let ancestors = lineage.ancestors.iter();
+        let keys = ancestors.filter_map(|ancestor| ancestor.allowed_by.as_ref());
         let rules = keys.filter_map(|key| self.allows.get(key));
         let covers = |rule: &&Rule| {
-            rule.covers_child(&Image::of_program(request, &self.trust))
-                && Image::of_interpreters(request, &self.trust)
-                    .all(|image| image.is_trusted() || rule.covers_child(&image))
+            let mut interpreters = images.interpreters.iter();
+            rule.covers_child(&images.program)
+                && interpreters.all(|image| image.is_trusted() || rule.covers_child(image))
         };
         rules.filter(|rule| !rule.has_expired(now)).find(covers)
     }

@@ -1,17 +1,21 @@
 //! What a rule looks at: its keys that select, each a list with exceptions.
 
+mod named;
+
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::dispatch;
 use crate::exact::ExactArgv;
 use crate::flag::{self, Flag};
 use crate::grammar::{self, Grammar};
+use crate::host::HostPattern;
 use crate::image::{Image, Reading};
 use crate::inline;
 use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
 use crate::tabled;
 use crate::variable::Variable;
+use crate::word::Word;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
 #[derive(Debug, Clone)]
@@ -51,6 +55,16 @@ pub(crate) struct Selectors {
     pub(crate) argv: Option<ExactArgv>,
     /// An allow: every flag. A deny or an ask: some flag.
     pub(crate) flags: Option<List<Flag>>,
+    /// The operands behind the words of `command`.
+    pub(crate) args: Option<List<Word>>,
+    /// What the call stands for.
+    pub(crate) tool: Option<List<Word>>,
+    /// The files that the call names; beside `tool`, those of its classes.
+    pub(crate) path: Option<List<PathPattern>>,
+    /// The hosts that it names.
+    pub(crate) host: Option<List<HostPattern>>,
+    /// The script that an interpreter is given.
+    pub(crate) script: Option<List<PathPattern>>,
     /// The working directory.
     pub(crate) cwd: Option<List<PathPattern>>,
     /// A deny or an ask: some variable.
@@ -81,6 +95,9 @@ impl Selectors {
         if !self.flags_hold(image, reading) {
             return Some("flags");
         }
+        if let Some(key) = self.failing_name(image, reading) {
+            return Some(key);
+        }
         if !self.cwd_holds(image, reading) {
             return Some("cwd");
         }
@@ -102,8 +119,9 @@ impl Selectors {
             .chain(self.argv.iter_mut().map(|argv| &mut argv.program))
             .chain(self.via.iter_mut().flatten());
         programs.for_each(|program| program.resolve_head(resolve));
-        let cwds = self.cwd.iter_mut().flat_map(List::entries_mut);
-        cwds.for_each(|cwd| cwd.resolve_head(resolve));
+        let patterns = [&mut self.cwd, &mut self.path, &mut self.script].into_iter();
+        let patterns = patterns.flatten().flat_map(List::entries_mut);
+        patterns.for_each(|pattern| pattern.resolve_head(resolve));
     }
 
     /// Which keys are there, by name.
@@ -113,6 +131,11 @@ impl Selectors {
             ("command", self.command.is_some()),
             ("argv", self.argv.is_some()),
             ("flags", self.flags.is_some()),
+            ("args", self.args.is_some()),
+            ("tool", self.tool.is_some()),
+            ("path", self.path.is_some()),
+            ("host", self.host.is_some()),
+            ("script", self.script.is_some()),
             ("cwd", self.cwd.is_some()),
             ("env", self.env.is_some()),
             ("via", self.via.is_some()),
@@ -257,16 +280,6 @@ impl Selectors {
         match grammars.next() {
             None => by_none(),
             Some(first) => by(first) || grammars.any(by),
-        }
-    }
-
-    fn cwd_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(cwds) = &self.cwd else {
-            return true;
-        };
-        match &image.request.cwd {
-            Some(cwd) => cwds.holds(reading, |pattern, _| pattern.matches(cwd)),
-            None => reading == Reading::Doubtful,
         }
     }
 

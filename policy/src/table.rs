@@ -48,16 +48,17 @@ impl RuleTable {
 
     /// The first rule that `is_meant` for one of `images`. It must hold for no image that
     /// lacks the rule's names.
-    pub(crate) fn first<'r>(
+    pub(crate) fn first<'i, 'r: 'i>(
         &self,
-        images: impl Iterator<Item = Image<'r>>,
+        images: impl IntoIterator<Item = &'i Image<'r>>,
         is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
     ) -> Option<&Rule> {
         if self.rules.is_empty() {
             return None;
         }
         let position = images
-            .filter_map(|image| self.first_for(&image, &is_meant))
+            .into_iter()
+            .filter_map(|image| self.first_for(image, &is_meant))
             .min()?;
         self.rules.get(position)
     }

@@ -4,7 +4,7 @@
 //! a value and without.
 
 use crate::flag::Flag;
-use crate::grammar::{Known, Piece, Unknown};
+use crate::grammar::{Grammar, Known, Piece, Unknown};
 use crate::image::Reading;
 use crate::selector::List;
 use crate::word::Word;
@@ -176,6 +176,35 @@ pub(crate) fn may_be_on<'a>(
         true => counted.clone().next().is_some(),
         false => has(flag, counted.clone(), Reading::Doubtful),
     })
+}
+
+/// The operands of a call behind its first `words`, which an option's value may be too.
+///
+/// Without a grammar whatever is no flag is one, and so is the value of a flag behind a blank.
+pub(crate) fn operands<'a>(
+    grammar: Option<&'static Grammar>,
+    arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    words: usize,
+) -> impl Iterator<Item = &'a [u8]> {
+    let tabled = grammar.map(|grammar| grammar.read(arguments.clone()));
+    let tabled = tabled
+        .into_iter()
+        .flatten()
+        .filter_map(|piece| match piece {
+            Piece::Operand(operand) => Some((operand, true)),
+            Piece::Flag(known) => value_as_word(&known).map(|value| (value, false)),
+            Piece::Unknown(_) => None,
+        });
+    let mut has_ended = false;
+    let plain = arguments.filter(move |argument| {
+        let is_end = !has_ended && *argument == b"--";
+        has_ended |= is_end;
+        !is_end && (has_ended || argument.len() < 2 || !argument.starts_with(b"-"))
+    });
+    let plain = grammar.is_none().then_some(plain).into_iter().flatten();
+    let all = tabled.chain(plain.map(|operand| (operand, true)));
+    let behind = all.skip(words);
+    behind.filter_map(|(text, is_operand)| is_operand.then_some(text))
 }
 
 fn is_among(flags: &[Flag], known: &Known<'_>) -> bool {

@@ -9,28 +9,24 @@ use std::path::Path;
 use std::sync::Arc;
 
 use execward_policy::{
-    Ancestor, Decision, Diagnostics, ExecRequest, Included, Includes, Layer, Places, ProgramFile,
-    RuleKey, Ruleset, Source,
+    Ancestor, Decision, Destination, Diagnostics, ExecRequest, Included, Includes, Layer, Places,
+    ProgramFile, RuleKey, Ruleset, Source,
 };
 use jiff::Timestamp;
 
 /// Policies that use what this version does not read yet: nothing else is wrong with them.
-const OF_LATER: [&str; 11] = [
-    "01-solo-ts",
-    "03-data-science",
-    "05-review",
-    "06-ops",
-    "08-proxy",
-    "11-bazel-docker",
-    "12-target-debug",
-    "13a-organisation-floor",
-    "14-mcp-host",
-    "15-claude-import",
-    "16-charter",
-];
+const OF_LATER: [&str; 3] = ["12-target-debug", "14-mcp-host", "16-charter"];
 
 /// Checks that this version does not answer as they say, and what they wait for.
-const WAITING: [(&str, &str); 7] = [
+const WAITING: [(&str, &str); 5] = [
+    (
+        "ask env=NODE_OPTIONS=--require=./x.js : ~/.nvm/versions/node/v22.1.0/bin/pnpm run test",
+        "watched variables",
+    ),
+    (
+        "ask env=HTTPS_PROXY=http://evil:3128 : curl https://pypi.org/simple",
+        "watched variables",
+    ),
     (
         "deny env=LD_PRELOAD=x : npm ci --ignore-scripts",
         "watched variables",
@@ -40,10 +36,6 @@ const WAITING: [(&str, &str); 7] = [
         "allow argv0=cat : /usr/bin/busybox x",
         "applets of an allow",
     ),
-    ("deny : cat ~/.aws/credentials", "13a, by `path`"),
-    ("ask : kubectl delete pod x", "13a, by `path`"),
-    ("deny : nc h 1", "13a, by `path`"),
-    ("ask : ~/bin/tool", "13a, by `path`"),
 ];
 
 struct PolicyIncludes;
@@ -68,19 +60,18 @@ fn places() -> Places {
     }
 }
 
-/// Loads a policy; those of 13 that load belong together.
+/// Loads a policy; those of 13 belong together.
 fn load(name: &str, text: &str) -> Result<Ruleset, Diagnostics> {
-    let other = match name {
-        "13b-project-agent" => Some("13c-user"),
-        "13c-user" => Some("13b-project-agent"),
-        _ => None,
-    };
+    const TOGETHER: [&str; 3] = ["13a-organisation-floor", "13b-project-agent", "13c-user"];
+    let others = TOGETHER
+        .into_iter()
+        .filter(|other| TOGETHER.contains(&name) && *other != name);
     let beside = |other| {
         std::fs::read(directory().join(format!("{other}.toml"))).expect("of the form above")
     };
-    let other = other.map(|other| (other, beside(other)));
-    let other = other.iter().map(|(name, text)| (*name, text.as_slice()));
-    let texts = std::iter::once((name, text.as_bytes())).chain(other);
+    let others: Vec<_> = others.map(|other| (other, beside(other))).collect();
+    let others = others.iter().map(|(name, text)| (*name, text.as_slice()));
+    let texts = std::iter::once((name, text.as_bytes())).chain(others);
     let sources = texts.map(|(name, text)| Source {
         name,
         text,
@@ -208,8 +199,13 @@ fn every_policy_answers_as_its_author_says() {
         let Ok(ruleset) = load(&name, &text) else {
             continue;
         };
-        for line in text.lines().filter_map(|line| line.strip_prefix("#? ")) {
-            let (expected, request) = check(line);
+        let lines = text.lines().filter_map(|line| line.strip_prefix("#? "));
+        // Of tool calls, which a later version answers.
+        for line in lines.filter(|line| !line.ends_with(" : ")) {
+            let (expected, mut request) = check(line);
+            let paths = ruleset.named_paths(&request).into_iter();
+            let destinations = paths.map(|path| (path.clone(), Destination::as_written(&path)));
+            request.destinations = destinations.collect();
             let decision = ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision();
             checks += 1;
             if decision != expected {

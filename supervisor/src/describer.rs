@@ -14,7 +14,7 @@ pub(crate) struct Describer {
 }
 
 impl Describer {
-    /// What the policy is asked about a call of `image`, its environment aside.
+    /// What the policy is asked about a call of `image`, its surroundings aside.
     pub(crate) fn describe(
         &mut self,
         image: &Image,
@@ -34,16 +34,16 @@ impl Describer {
                 _ => None,
             },
         });
+        let interpreters = interpreters.collect();
+        let program = image
+            .target()
+            .map_or_else(nameless, |file| self.program(file.facts()));
         ExecRequest {
-            interpreters: interpreters.collect(),
-            program: image
-                .target()
-                .map_or_else(nameless, |file| self.program(file.facts())),
-            argv: argv.to_vec(),
+            interpreters,
             // A directory that is gone, or lies outside the root, has no path.
             cwd: Some(cwd.to_vec()).filter(|cwd| cwd.starts_with(b"/")),
-            env: None,
             lineage,
+            ..ExecRequest::new(program, argv.to_vec())
         }
     }
 

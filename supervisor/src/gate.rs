@@ -18,6 +18,7 @@ use nix::sys::signalfd::SignalFd;
 use crate::answer::Unread;
 use crate::attached::{Attached, InFlight};
 use crate::audit::{Ended, Reason};
+use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::describer::Describer;
@@ -63,6 +64,7 @@ pub(crate) struct Gate {
     pub(crate) rules: Rc<Ruleset>,
     pub(crate) operator: Option<OperatorGrant>,
     pub(crate) describer: Describer,
+    pub(crate) beginning: Beginning,
     pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
     pub(crate) awaiting: HashMap<JobId, (Notification, Subject)>,
@@ -283,7 +285,7 @@ impl Gate {
                     if self.attached.is_busy(subject.caller.pid) {
                         self.queue(notification, subject.asked);
                     } else {
-                        self.found(notification, subject, found);
+                        self.brought(notification, subject, found);
                     }
                 }
                 Finding::Late(job) => {

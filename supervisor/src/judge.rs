@@ -13,7 +13,7 @@ use crate::audit::{Decided, Reason, RuleNote};
 use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::pipeline::Subject;
-use crate::tracee::{Status, Tid};
+use crate::tracee::{Status, TaskDir, Tid};
 
 /// A verdict with its ground, in words of its own: it outlives the borrow of the ruleset.
 #[derive(Clone, Debug)]
@@ -214,6 +214,25 @@ impl Judgement {
 }
 
 impl Gate {
+    /// Puts what surrounds a call to it: environment and standard descriptors, where the policy
+    /// looks at them.
+    pub(crate) fn add_surroundings(
+        &self,
+        request: &mut ExecRequest,
+        task: &TaskDir,
+        env: impl FnOnce() -> Arc<[Vec<u8>]>,
+    ) {
+        if self.rules.wants_env() {
+            request.env = Some(env());
+            request.start_env = Some(Arc::clone(&self.beginning.env));
+        }
+        request.streams = if self.rules.wants_streams() {
+            self.beginning.streams(task)
+        } else {
+            Default::default()
+        };
+    }
+
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;

@@ -1,10 +1,13 @@
 //! What the gate knows the kernel's world by: proc, the session's root, its own rights.
 
 use crate::exec::{
-    Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot, SystemLoaders,
-    Target, View,
+    Destinations, Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot,
+    SystemLoaders, Target, View,
 };
 use crate::tracee::{Credentials, Procfs, Tid};
+
+/// Most paths of one call that the gate's own thread follows; a reader has more time.
+const PATHS_AT_ONCE: usize = 64;
 
 /// Opened once, before the session starts.
 #[derive(Debug)]
@@ -48,6 +51,23 @@ impl Kernel {
     ) -> Result<Image, LookupError> {
         let (mut lookup, own) = self.lookup(view, patience);
         Image::find(&mut lookup, target, own)
+    }
+
+    /// Where each of `paths`, absolute, leads for the task of `view`. Those of which nobody can tell
+    /// are left out.
+    ///
+    /// # Errors
+    /// [`LookupError::WouldWait`], and no other.
+    pub(crate) fn destinations(
+        &mut self,
+        view: &View,
+        paths: &[Vec<u8>],
+        patience: Patience,
+    ) -> Result<Destinations, LookupError> {
+        if patience == Patience::Cached && paths.len() > PATHS_AT_ONCE {
+            return Err(LookupError::WouldWait);
+        }
+        self.lookup(view, patience).0.destinations(paths)
     }
 
     /// The file that the task of `view`, at its exec-stop, has loaded.

@@ -6,6 +6,7 @@ mod answer;
 mod approval;
 mod attached;
 mod audit;
+mod beginning;
 mod check;
 mod cli;
 mod command;

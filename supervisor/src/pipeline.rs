@@ -21,8 +21,8 @@ use crate::answer::Unread;
 use crate::approval::FactsDigest;
 use crate::audit::{Caller, Program, Reason};
 use crate::exec::{
-    AttemptError, CaptureError, ExecArgs, ExecAttempt, Expectation, FileFacts, Image, Kind,
-    LookupError, Patience, Target, View,
+    AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
+    Kind, LookupError, Patience, Target, View,
 };
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -43,6 +43,10 @@ pub(crate) struct Subject {
     pub(crate) cwd: Vec<u8>,
     /// Whether the digests of its files were taken, or tried.
     pub(crate) is_digested: bool,
+    /// The paths that it names, once they are followed.
+    pub(crate) named: Option<Vec<Vec<u8>>>,
+    /// Where they lead.
+    pub(crate) destinations: Destinations,
     /// Present once a person was asked about it.
     pub(crate) asked: Option<Box<Asked>>,
 }
@@ -181,6 +185,8 @@ impl Gate {
             view,
             cwd: Vec::new(),
             is_digested: false,
+            named: None,
+            destinations: Destinations::new(),
             asked: None,
         })
     }
@@ -228,13 +234,29 @@ impl Gate {
         }
     }
 
-    /// Lets a reader find the file, and its digest if a rule wants it: either may take long.
+    /// Goes on with what a reader found.
+    pub(crate) fn brought(
+        &mut self,
+        notification: Notification,
+        mut subject: Subject,
+        found: Result<(Image, Destinations), LookupError>,
+    ) {
+        let found = found.map(|(image, destinations)| {
+            subject.destinations = destinations;
+            image
+        });
+        self.found(notification, subject, found);
+    }
+
+    /// Lets a reader find the file, its digest if a rule wants it, and where the paths lead that
+    /// the call names: any of it may take long.
     fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
         let job = Job {
             tid: notification.tid(),
             attempt: subject.attempt,
             path: subject.args.path.clone(),
             takes_digests: subject.is_digested,
+            named: subject.named.clone().unwrap_or_default(),
         };
         let id = self.readers.look_up(job);
         self.awaiting.insert(id, (notification, subject));
@@ -252,10 +274,20 @@ impl Gate {
         let lineage = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
         let mut request = self.describer.describe(&image, argv, cwd, lineage);
-        request.env = self
-            .rules
-            .wants_env()
-            .then(|| Arc::clone(&subject.args.envp));
+        let env = || Arc::clone(&subject.args.envp);
+        self.add_surroundings(&mut request, subject.view.task(), env);
+        if subject.named.is_none() {
+            let named = self.rules.named_paths(&request);
+            let found = self
+                .kernel
+                .destinations(&subject.view, &named, Patience::Cached);
+            subject.named = Some(named);
+            match found {
+                Ok(destinations) => subject.destinations = destinations,
+                Err(_) => return self.hand_to_reader(notification, subject),
+            }
+        }
+        request.destinations.clone_from(&subject.destinations);
         let wants_digests =
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {

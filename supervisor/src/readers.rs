@@ -16,8 +16,8 @@ use nix::unistd::close;
 use rustix::net::{RecvFlags, SendFlags};
 
 use crate::exec::{
-    ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError, Patience,
-    SessionRoot, Target, View,
+    Destinations, ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError,
+    Patience, SessionRoot, Target, View,
 };
 use crate::fdpass;
 use crate::tracee::{Credentials, Procfs, Tid};
@@ -33,10 +33,16 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(1);
 pub(crate) struct Job {
     pub(crate) tid: Tid,
     pub(crate) attempt: ExecAttempt,
+    /// That of the exec itself.
     pub(crate) path: Vec<u8>,
     /// Whether the files that are found are to be read whole for their digests.
     pub(crate) takes_digests: bool,
+    /// The paths that are to be followed too.
+    pub(crate) named: Vec<Vec<u8>>,
 }
+
+/// What a look-up found: the file, and where the paths lead.
+type Found<I> = Result<(I, Destinations), LookupError>;
 
 /// Which look-up: numbers are never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -53,7 +59,7 @@ pub(crate) struct Readers {
 #[derive(Debug)]
 struct Reader {
     jobs: Sender<Job>,
-    results: Receiver<Result<ImageFacts, LookupError>>,
+    results: Receiver<Found<ImageFacts>>,
     socket: OwnedFd,
     at: State,
 }
@@ -73,7 +79,7 @@ enum State {
 #[derive(Debug)]
 pub(crate) enum Finding {
     /// The look-up is done.
-    Done(JobId, Result<Image, LookupError>),
+    Done(JobId, Found<Image>),
     /// The look-up is past its deadline.
     Late(JobId),
     /// Every reader is stuck.
@@ -229,10 +235,12 @@ impl Reader {
         let State::Reading { job, .. } = before else {
             return None;
         };
-        let image = result.and_then(|facts| {
-            Image::from_parts(facts, fds).ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))
+        let found = result.and_then(|(facts, destinations)| {
+            let image = Image::from_parts(facts, fds);
+            let image = image.ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))?;
+            Ok((image, destinations))
         });
-        Some(Finding::Done(job, image))
+        Some(Finding::Done(job, found))
     }
 }
 
@@ -240,14 +248,14 @@ impl Reader {
 fn serve(
     mut bench: Bench,
     jobs: &Receiver<Job>,
-    results: &Sender<Result<ImageFacts, LookupError>>,
+    results: &Sender<Found<ImageFacts>>,
     socket: BorrowedFd<'_>,
 ) {
     while let Ok(job) = jobs.recv() {
         let (facts, fds) = match bench.find(&job) {
-            Ok(image) => {
+            Ok((image, destinations)) => {
                 let (facts, fds) = image.into_parts();
-                (Ok(facts), fds)
+                (Ok((facts, destinations)), fds)
             }
             Err(error) => (Err(error), Vec::new()),
         };
@@ -261,7 +269,7 @@ fn serve(
 }
 
 impl Bench {
-    fn find(&mut self, job: &Job) -> Result<Image, LookupError> {
+    fn find(&mut self, job: &Job) -> Found<Image> {
         let task = self.proc.task(job.tid).map_err(LookupError::Kernel)?;
         let gone = LookupError::Kernel(rustix::io::Errno::SRCH);
         let status = task.status().map_err(|_| gone)?;
@@ -276,9 +284,10 @@ impl Bench {
         };
         let target = Target::of(&job.attempt, &job.path);
         let mut image = Image::find(&mut lookup, target, &self.own)?;
+        let destinations = lookup.destinations(&job.named)?;
         if job.takes_digests {
             image.take_digests(&self.proc, &view.status().credentials, &self.own);
         }
-        Ok(image)
+        Ok((image, destinations))
     }
 }

@@ -22,6 +22,7 @@ use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid}
 
 use crate::attached::Attached;
 use crate::audit::{Log, SessionNote};
+use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::describer::Describer;
@@ -261,12 +262,15 @@ impl Started {
             settled: Settled::since_now(&parts.kernel.own),
             named: parts.policy.named,
         };
+        let task = parts.kernel.proc.task(pid).ok();
+        let beginning = Beginning::of(task.as_ref());
         let gone = handshake::send_go(&shim);
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             operator: Some(OperatorGrant { process: pid, argv }),
             describer,
+            beginning,
             lineages: Lineages::new(),
             attached: Attached::default(),
             awaiting: Default::default(),

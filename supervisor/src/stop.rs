@@ -206,7 +206,11 @@ impl Gate {
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
         let mut request = self.describer.describe(named, &argv, &cwd, lineage);
-        request.env = self.rules.wants_env().then(|| loaded.env().into());
+        self.add_surroundings(&mut request, view.task(), || loaded.env().into());
+        let paths = self.rules.named_paths(&request);
+        // What would have to be waited for, nobody can tell: a task at its stop does not wait.
+        let destinations = self.kernel.destinations(&view, &paths, Patience::Cached);
+        request.destinations = destinations.unwrap_or_default();
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {

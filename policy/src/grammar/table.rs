@@ -134,6 +134,14 @@ pub(crate) struct Grammar {
     index: OnceLock<HashMap<&'static [u8], usize>>,
 }
 
+impl Operands {
+    /// Whether some operand is of that kind.
+    pub(crate) fn has(&self, kind: ValueKind) -> bool {
+        let mut kinds = self.first.iter().chain(&self.rest).chain(&self.last);
+        kinds.any(|own| *own == kind)
+    }
+}
+
 impl Grammar {
     /// Whether the first operand is the program itself, unless an option brings it.
     pub(crate) fn begins_with_program(&self) -> bool {

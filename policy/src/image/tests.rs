@@ -123,7 +123,8 @@ fn an_interpreter_finds_the_vector_that_the_kernel_builds() {
         ..request(ProgramFile::at("/w/script"))
     };
     let trust = Trust::default();
-    let vectors: Vec<Vec<&[u8]>> = Image::all(&request, &trust)
+    let vectors: Vec<Vec<&[u8]>> = Images::of(&request, &trust)
+        .all()
         .map(|image| image.arguments().collect())
         .collect();
     let expected: [&[&[u8]]; 3] = [

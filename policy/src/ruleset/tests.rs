@@ -11,6 +11,7 @@ use crate::trust::SYSTEM_DIRS;
 mod commands;
 mod history;
 mod interpreters;
+mod named;
 mod tables;
 mod verdicts;
 

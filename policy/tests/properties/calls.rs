@@ -175,12 +175,11 @@ pub(crate) fn call() -> impl Strategy<Value = Call> {
                 let first = has_first.then_some("first");
                 let argv = first.into_iter().chain(arguments);
                 let request = ExecRequest {
-                    program,
                     interpreters,
-                    argv: argv.map(Into::into).collect(),
                     cwd,
                     env,
                     lineage,
+                    ..ExecRequest::new(program, argv.map(Into::into).collect())
                 };
                 Call { request, now }
             },

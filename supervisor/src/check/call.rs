@@ -121,6 +121,24 @@ impl Caller {
         rules: &Ruleset,
         as_missing: bool,
     ) -> Result<Found, CheckError> {
+        let mut found = self.find_program(call, rules, as_missing)?;
+        if let Found::Request(request) = &mut found {
+            let paths = rules.named_paths(request);
+            let destinations = self
+                .kernel
+                .destinations(&self.view, &paths, Patience::Waiting);
+            let failed = |error: LookupError| CheckError::LookUp(error.to_string());
+            request.destinations = destinations.map_err(failed)?;
+        }
+        Ok(found)
+    }
+
+    fn find_program(
+        &mut self,
+        call: &Call,
+        rules: &Ruleset,
+        as_missing: bool,
+    ) -> Result<Found, CheckError> {
         let target = Target::of_path(&call.path);
         let cwd = match &call.cwd {
             Some(cwd) => cwd.clone(),

@@ -8,6 +8,7 @@
 //! A look-up is no boundary. The kernel looks up again when the exec goes on, and what it found is
 //! compared at the exec-stop.
 
+mod destination;
 mod view;
 mod walk;
 
@@ -20,6 +21,7 @@ use super::file::KnownElves;
 use super::filesystem::Filesystems;
 use crate::tracee::Procfs;
 
+pub(crate) use destination::Destinations;
 pub(crate) use view::{SessionRoot, View};
 use walk::Walk;
 

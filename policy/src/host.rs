@@ -1,0 +1,230 @@
+//! Hosts: an entry of `host`, and the host that a text of a call names.
+//!
+//! Read as RFC 3986 has it, and no further: what a client might take for another host than this
+//! file does (a backslash, a percent sign, two ports) names none that can be told.
+
+/// A host, and its port if the text has one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Host {
+    /// Without brackets and last dot.
+    name: Vec<u8>,
+    port: Option<u16>,
+}
+
+/// An entry of `host`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct HostPattern {
+    /// In lower case, without brackets and last dot.
+    name: Vec<u8>,
+    /// Whether it stands for what lies below the name, and not for the name (`*.name`).
+    is_below: bool,
+    port: Option<u16>,
+}
+
+impl HostPattern {
+    /// Reads an entry, with its `!` already taken off.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        let (is_below, rest) = match text.strip_prefix("*.") {
+            Some(rest) => (true, rest),
+            None => (false, text),
+        };
+        let host = authority(rest.as_bytes(), None)?;
+        Some(Self {
+            name: host.name.to_ascii_lowercase(),
+            is_below,
+            port: host.port,
+        })
+    }
+
+    /// Whether the entry means `host`. A port that a call does not write is not told.
+    pub(crate) fn covers(&self, host: &Host) -> bool {
+        let is_name = if self.is_below {
+            let at = host.name.len().checked_sub(self.name.len());
+            at.and_then(|at| host.name.split_at_checked(at))
+                .is_some_and(|(below, name)| {
+                    below.len() > 1
+                        && below.ends_with(b".")
+                        && name.eq_ignore_ascii_case(&self.name)
+                })
+        } else {
+            host.name.eq_ignore_ascii_case(&self.name)
+        };
+        is_name && self.port.is_none_or(|port| host.port == Some(port))
+    }
+}
+
+/// The host that `text` names: of a URL, of `user@host`, of `host:path`, or alone.
+pub(crate) fn of(text: &[u8]) -> Option<Host> {
+    if let Some((scheme, rest)) = split_scheme(text) {
+        let end = rest.iter().position(|byte| b"/?#".contains(byte));
+        let authority_text = without_user(rest.get(..end.unwrap_or(rest.len()))?)?;
+        return authority(authority_text, port_of(scheme));
+    }
+    if text.starts_with(b"/") || text.starts_with(b".") || text.starts_with(b"-") {
+        return None;
+    }
+    // Up to the path: of a URL without its scheme, or of an scp-like place.
+    let end = text.iter().position(|byte| b"/?#".contains(byte));
+    let head = without_user(text.get(..end.unwrap_or(text.len()))?)?;
+    if let Some(host) = authority(head, None) {
+        return Some(host);
+    }
+    let colon = head.iter().position(|byte| *byte == b':')?;
+    authority(head.get(..colon)?, None)
+}
+
+/// A scheme and what follows its `://`.
+fn split_scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
+    let at = text.windows(3).position(|window| window == b"://")?;
+    let (scheme, rest) = text.split_at_checked(at)?;
+    let is_scheme_byte = |byte: &u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let is_scheme =
+        scheme.first().is_some_and(u8::is_ascii_alphabetic) && scheme.iter().all(is_scheme_byte);
+    is_scheme.then_some((scheme, rest.get(3..)?))
+}
+
+/// What follows `user@`. Clients differ about two of them, and about a backslash.
+fn without_user(authority: &[u8]) -> Option<&[u8]> {
+    let mut parts = authority.splitn(2, |byte| *byte == b'@');
+    let (user, host) = match (parts.next()?, parts.next()) {
+        (host, None) => (b"".as_slice(), host),
+        (user, Some(host)) => (user, host),
+    };
+    let is_plain = |byte: &u8| byte.is_ascii_graphic() && *byte != b'\\';
+    user.iter().all(is_plain).then_some(host)
+}
+
+/// `host` or `host:port`.
+fn authority(text: &[u8], default: Option<u16>) -> Option<Host> {
+    let (name, rest) = match text.strip_prefix(b"[") {
+        Some(bracketed) => {
+            let end = bracketed.iter().position(|byte| *byte == b']')?;
+            (bracketed.get(..end)?, bracketed.get(end + 1..)?)
+        }
+        None => {
+            let end = text.iter().position(|byte| *byte == b':');
+            text.split_at_checked(end.unwrap_or(text.len()))?
+        }
+    };
+    let port = match rest.strip_prefix(b":") {
+        Some(b"") | None => default,
+        Some(digits) => Some(str::from_utf8(digits).ok()?.parse().ok()?),
+    };
+    if !rest.is_empty() && !rest.starts_with(b":") {
+        return None;
+    }
+    let name = name.strip_suffix(b".").unwrap_or(name);
+    let is_address = text.starts_with(b"[");
+    let is_name_byte = |byte: &u8| {
+        byte.is_ascii_alphanumeric() || b"-_.".contains(byte) || is_address && *byte == b':'
+    };
+    let is_name = !name.is_empty() && name.iter().all(is_name_byte);
+    is_name.then(|| Host {
+        name: name.to_vec(),
+        port,
+    })
+}
+
+/// The ports of the schemes that clients know by heart.
+fn port_of(scheme: &[u8]) -> Option<u16> {
+    let ports: [(&str, u16); 7] = [
+        ("https", 443),
+        ("http", 80),
+        ("ssh", 22),
+        ("git", 9418),
+        ("ftp", 21),
+        ("sftp", 22),
+        ("rsync", 873),
+    ];
+    let mut ports = ports.into_iter();
+    ports
+        .find(|(name, _)| scheme.eq_ignore_ascii_case(name.as_bytes()))
+        .map(|(_, port)| port)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(text: &str) -> Option<String> {
+        of(text.as_bytes()).map(|host| {
+            let name = String::from_utf8(host.name).unwrap();
+            host.port
+                .map_or(name.clone(), |port| format!("{name}:{port}"))
+        })
+    }
+
+    #[test]
+    fn the_host_of_a_text_is_that_of_its_url_or_place() {
+        for (text, host) in [
+            ("https://a.example/x", Some("a.example:443")),
+            ("https://a.example", Some("a.example:443")),
+            ("http://a.example:8080/x", Some("a.example:8080")),
+            (
+                "https://good.example@evil.example/",
+                Some("evil.example:443"),
+            ),
+            (
+                "https://u:p@evil.example/good.example",
+                Some("evil.example:443"),
+            ),
+            (
+                "https://good.example.evil.example/",
+                Some("good.example.evil.example:443"),
+            ),
+            (
+                "https://evil.example?https://good.example",
+                Some("evil.example:443"),
+            ),
+            (
+                "https://evil.example#@good.example",
+                Some("evil.example:443"),
+            ),
+            (r"https://evil.example\@good.example", None),
+            ("https://a@b@good.example", None),
+            (r"https://good.example\.evil.example", None),
+            ("https://%65vil.example/", None),
+            ("https://{a,b}.example/", None),
+            ("https:///evil.example", None),
+            ("https://[::1]:80/", Some("::1:80")),
+            ("https://[::1", None),
+            ("https://a:b:c/", None),
+            ("pypi.org/simple", Some("pypi.org")),
+            ("host", Some("host")),
+            ("host:22", Some("host:22")),
+            ("host:path/x", Some("host")),
+            ("git@host:group/x.git", Some("host")),
+            ("u@host", Some("host")),
+            ("host.", Some("host")),
+            ("/srv/x", None),
+            ("../x", None),
+            ("-x", None),
+            ("", None),
+            ("$HOST", None),
+        ] {
+            assert_eq!(shown(text).as_deref(), host, "{text}");
+        }
+    }
+
+    #[test]
+    fn an_entry_means_a_name_or_what_lies_below_it() {
+        for (entry, text, is_meant) in [
+            ("pypi.org", "https://pypi.org/simple", true),
+            ("PyPI.org", "https://pypi.ORG/simple", true),
+            ("pypi.org", "https://www.pypi.org/", false),
+            ("*.pypi.org", "https://www.pypi.org/", true),
+            ("*.pypi.org", "https://pypi.org/", false),
+            ("*.pypi.org", "https://evilpypi.org/", false),
+            ("pypi.org:443", "https://pypi.org/", true),
+            ("pypi.org:443", "http://pypi.org/", false),
+            ("pypi.org:443", "pypi.org", false),
+            ("pypi.org", "https://pypi.org:8443/", true),
+            ("127.0.0.1", "http://127.0.0.1/", true),
+            ("[::1]:80", "http://[::1]/", true),
+        ] {
+            let entry = HostPattern::parse(entry).unwrap();
+            let host = of(text.as_bytes()).unwrap();
+            assert_eq!(entry.covers(&host), is_meant, "{entry:?} {text}");
+        }
+    }
+}

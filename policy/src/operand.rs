@@ -1,0 +1,271 @@
+//! The files that a call names: its file operands.
+
+use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
+use crate::host::{self, Host};
+use crate::image::{Image, Reading, collapse};
+use crate::pattern::file_name;
+use crate::request::{Destination, ExecRequest, FileKind, Stream};
+
+/// What a call does to a file that it names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    Delete,
+    List,
+    /// Any of these: nobody knows what the text is.
+    Unknown,
+}
+
+/// A file or directory that a call names.
+#[derive(Debug, Clone)]
+pub(crate) struct FileOperand {
+    /// What becomes of it; `None` if the command has no table.
+    pub(crate) access: Option<Access>,
+    /// Whether it is the script of an interpreter.
+    pub(crate) is_script: bool,
+    /// Whether it is the directory that an option says the command works in.
+    pub(crate) is_place: bool,
+    /// Whether everything below it is meant too.
+    pub(crate) is_walked: bool,
+    /// Its path, absolute, with each `..` taken as text.
+    pub(crate) written: Vec<u8>,
+    /// Where that leads, if anybody can tell.
+    pub(crate) destination: Option<Destination>,
+}
+
+/// A path as a call has it.
+#[derive(Clone, Copy)]
+struct Written<'a> {
+    text: &'a [u8],
+    kind: Option<ValueKind>,
+    role: Role,
+    is_walked: bool,
+    is_tabled: bool,
+}
+
+/// The files that `image` names, as whatever command it may be, and those that its standard
+/// descriptors are.
+pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
+    let request = image.request;
+    let mut files: Vec<FileOperand> = placed(image)
+        .map(|(written, path)| FileOperand::of(written, path, request))
+        .collect();
+    let accesses = [Access::Read, Access::Write, Access::Write];
+    for (stream, access) in request.streams.iter().zip(accesses) {
+        if let Stream::File(path) = stream {
+            files.push(FileOperand::of_stream(path, access));
+        }
+    }
+    files
+}
+
+/// The absolute paths of the files that `image` names, as the call has them; with `only_places`,
+/// of the directories that its options say it works in.
+pub(crate) fn paths(image: &Image<'_>, only_places: bool) -> Vec<Vec<u8>> {
+    let is_meant = |written: &Written<'_>| !only_places || written.role == Role::Place;
+    let paths = placed(image).filter_map(|(written, path)| path.filter(|_| is_meant(&written)));
+    paths.collect()
+}
+
+/// Each path that `image` names, made absolute by every directory that may be meant: the working
+/// directory, and those that options say the command works in, each from the one before.
+fn placed<'i>(image: &'i Image<'_>) -> impl Iterator<Item = (Written<'i>, Option<Vec<u8>>)> {
+    let written = written(image);
+    let mut bases: Vec<Option<Vec<u8>>> = vec![image.request.cwd.clone()];
+    let mut all = Vec::new();
+    for place in written.iter().filter(|it| it.role == Role::Place) {
+        let base = bases.last().and_then(Option::as_deref);
+        let path = absolute(place.text, base);
+        all.push((*place, path.clone()));
+        bases.push(path);
+    }
+    for other in written.into_iter().filter(|it| it.role != Role::Place) {
+        let is_absolute = other.text.starts_with(b"/");
+        let bases = bases.iter().take(if is_absolute { 1 } else { usize::MAX });
+        let paths = bases.map(|base| (other, absolute(other.text, base.as_deref())));
+        all.extend(paths);
+    }
+    all.into_iter()
+}
+
+/// The hosts that `image` names as whatever command it may be; `None` for one that cannot be told.
+pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
+    let mut hosts = Vec::new();
+    for grammar in grammars(image) {
+        let named = grammar.named(image.arguments());
+        let texts = named.texts.iter();
+        let texts = texts.filter(|typed| typed.kind == Some(ValueKind::Host));
+        hosts.extend(texts.map(|typed| host::of(typed.text)));
+        hosts.extend(named.lacks_host.then_some(None));
+    }
+    hosts
+}
+
+/// The grammars of every command that the image may be by its file.
+fn grammars(image: &Image<'_>) -> Vec<&'static Grammar> {
+    let mut grammars: Vec<&'static Grammar> = Vec::new();
+    let names = image.names(Reading::Doubtful).map(file_name);
+    for grammar in names.filter_map(grammar::of) {
+        if !grammars.iter().any(|other| std::ptr::eq(*other, grammar)) {
+            grammars.push(grammar);
+        }
+    }
+    grammars
+}
+
+fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
+    let mut all = Vec::new();
+    let grammars = grammars(image);
+    for grammar in &grammars {
+        add(grammar, image.arguments(), image, &mut all);
+    }
+    if grammars.is_empty() {
+        add_untabled(image.arguments(), &mut all);
+    }
+    for guise in image.guises().filter(|guise| !guise.is_joined()) {
+        if let Some(grammar) = grammar::of(guise.name) {
+            add(grammar, guise.arguments(), image, &mut all);
+        }
+    }
+    all.retain(|written| can_be_path(written.text));
+    all
+}
+
+/// Whether the kernel would take the text for a path at all: path_resolution(7), `ENAMETOOLONG`.
+fn can_be_path(text: &[u8]) -> bool {
+    const PATH_MAX_BYTES: usize = 4095;
+    const NAME_MAX_BYTES: usize = 255;
+    let mut names = text.split(|byte| *byte == b'/');
+    text.len() <= PATH_MAX_BYTES && names.all(|name| name.len() <= NAME_MAX_BYTES)
+}
+
+/// Adds what a command of that grammar names.
+fn add<'a>(
+    grammar: &'static Grammar,
+    arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    image: &'a Image<'_>,
+    all: &mut Vec<Written<'a>>,
+) {
+    let named = grammar.named(arguments);
+    for typed in named.texts {
+        let Typed { text, kind, .. } = typed;
+        let file = Written {
+            text,
+            kind,
+            role: typed.role,
+            is_walked: named.walks,
+            is_tabled: true,
+        };
+        let names_file = match kind {
+            // A remote may be a directory here.
+            Some(ValueKind::Host) => host::of(text).is_none(),
+            Some(ValueKind::Program) => text.contains(&b'/'),
+            Some(kind) => kind.is_file(),
+            None => true,
+        };
+        all.extend(names_file.then_some(file));
+        if kind.is_none() {
+            add_parts(file, all);
+        }
+    }
+    if let Some(cwd) = image.request.cwd.as_deref().filter(|_| named.is_on_cwd) {
+        all.push(Written {
+            text: cwd,
+            kind: Some(ValueKind::List),
+            role: Role::Operand,
+            is_walked: named.walks,
+            is_tabled: true,
+        });
+    }
+}
+
+/// Adds what a command may name of which nothing is known: every operand, every value.
+fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Written<'a>>) {
+    for argument in arguments {
+        let whole = Written {
+            text: argument,
+            kind: None,
+            role: Role::Operand,
+            is_walked: false,
+            is_tabled: false,
+        };
+        let text = match argument {
+            [b'-', b'-', ..] => b"",
+            // A letter with its value.
+            [b'-', _, value @ ..] => value,
+            other => other,
+        };
+        all.extend((!text.is_empty()).then_some(Written { text, ..whole }));
+        add_parts(whole, all);
+    }
+}
+
+/// Adds each part of a text behind a separator.
+fn add_parts<'a>(whole: Written<'a>, all: &mut Vec<Written<'a>>) {
+    let is_separator = |byte: &u8| b"=:@,".contains(byte);
+    let parts = whole.text.split(is_separator).skip(1);
+    let parts = parts.filter(|part| !part.is_empty());
+    all.extend(parts.map(|text| Written { text, ..whole }));
+}
+
+impl FileOperand {
+    fn of(written: Written<'_>, path: Option<Vec<u8>>, request: &ExecRequest) -> Self {
+        let destination = path
+            .as_ref()
+            .and_then(|path| request.destinations.get(path));
+        Self {
+            access: written
+                .is_tabled
+                .then(|| written.kind.map_or(Access::Unknown, access)),
+            is_script: written.role == Role::Operand && written.kind == Some(ValueKind::Code),
+            is_place: written.role == Role::Place,
+            is_walked: written.is_walked,
+            written: collapse(&path.unwrap_or_default()),
+            destination: destination.cloned(),
+        }
+    }
+
+    fn of_stream(path: &[u8], access: Access) -> Self {
+        let destination = Destination {
+            path: path.to_vec(),
+            kind: FileKind::Regular,
+            is_proven: true,
+        };
+        Self {
+            access: Some(access),
+            is_script: false,
+            is_place: false,
+            is_walked: false,
+            written: path.to_vec(),
+            destination: Some(destination),
+        }
+    }
+}
+
+fn access(kind: ValueKind) -> Access {
+    match kind {
+        ValueKind::Write => Access::Write,
+        ValueKind::Delete => Access::Delete,
+        ValueKind::List => Access::List,
+        ValueKind::Number
+        | ValueKind::Text
+        | ValueKind::Pattern
+        | ValueKind::Read
+        | ValueKind::Program
+        | ValueKind::Code
+        | ValueKind::Inline
+        | ValueKind::Host => Access::Read,
+    }
+}
+
+/// `text` below the working directory, if it has to be and there is one.
+fn absolute(text: &[u8], cwd: Option<&[u8]>) -> Option<Vec<u8>> {
+    if text.starts_with(b"/") {
+        return Some(text.to_vec());
+    }
+    cwd.map(|cwd| [cwd, b"/".as_slice(), text].concat())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,229 @@
+//! The keys that look at what a call names: `args`, `tool`, `path`, `host`, `script`.
+//!
+//! An allow holds if everything of the kind is on the list, a deny or an ask if something is.
+
+use super::{List, Selectors};
+use crate::command::Command;
+use crate::grammar::{self, Grammar};
+use crate::image::{Image, Reading};
+use crate::inline;
+use crate::operand::{Access, FileOperand};
+use crate::pattern::{PathPattern, file_name};
+use crate::request::FileKind;
+use crate::tabled;
+use crate::tool;
+use crate::word::Word;
+
+impl Selectors {
+    /// The first of these keys that does not hold.
+    pub(super) fn failing_name(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
+        if !self.args_hold(image, reading) {
+            return Some("args");
+        }
+        if !self.tool_holds(image, reading) {
+            return Some("tool");
+        }
+        if !self.path_holds(image, reading) {
+            return Some("path");
+        }
+        if !self.host_holds(image, reading) {
+            return Some("host");
+        }
+        (!self.script_holds(image, reading)).then_some("script")
+    }
+
+    fn args_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.args else {
+            return true;
+        };
+        let is_on =
+            |operand: &[u8]| list.holds(reading, |word, reading| word.covers(operand, reading));
+        match (reading, &self.command) {
+            (Reading::Strict, Some(_)) => self.command_holds(image, reading, |command| {
+                command.operands(image.arguments()).all(is_on)
+            }),
+            (Reading::Strict, None) => {
+                every_grammar(image).all(|grammar| operands(grammar, image.arguments()).all(is_on))
+            }
+            (Reading::Doubtful, Some(commands)) => commands
+                .wanted
+                .iter()
+                .any(|command| self.may_have(command, image, is_on)),
+            (Reading::Doubtful, None) => {
+                every_grammar(image).any(|grammar| operands(grammar, image.arguments()).any(is_on))
+            }
+        }
+    }
+
+    /// Whether the call may be of `command` with an operand behind its words that `is_on`.
+    fn may_have(
+        &self,
+        command: &Command,
+        image: &Image<'_>,
+        is_on: impl Fn(&[u8]) -> bool + Copy,
+    ) -> bool {
+        let mut guises = image.guises().filter(|guise| command.may_be(guise));
+        self.command_covers(command, image, Reading::Doubtful)
+            && command.operands(image.arguments()).any(is_on)
+            || guises.any(|guise| command.operands(guise.arguments()).any(is_on))
+    }
+
+    fn tool_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.tool else {
+            return true;
+        };
+        let mut classes = tool::classes(image);
+        match reading {
+            Reading::Doubtful => covers_exec(list) || classes.any(|class| on_list(list, class)),
+            Reading::Strict => {
+                let are_plain = |grammar: &'static Grammar| {
+                    let pieces = grammar.read(image.arguments());
+                    tabled::are_permitted(self.flags.as_ref(), &[], pieces)
+                };
+                tool::plain(image).is_some_and(are_plain)
+                    && classes.all(|class| on_list(list, class))
+            }
+        }
+    }
+
+    fn path_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.path else {
+            return true;
+        };
+        let is_on = |file: &FileOperand| {
+            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+        };
+        let mut files = image
+            .files()
+            .iter()
+            .filter(|file| self.is_of_tool(file, reading));
+        match reading {
+            Reading::Strict => files.all(is_on),
+            Reading::Doubtful => files.any(is_on),
+        }
+    }
+
+    /// Whether the file is one that the rule's `path` looks at.
+    fn is_of_tool(&self, file: &FileOperand, reading: Reading) -> bool {
+        let Some(list) = &self.tool else {
+            return true;
+        };
+        match file.access {
+            Some(Access::Unknown) => true,
+            Some(access) => on_list(list, access.class()) || covers_exec(list),
+            None => reading == Reading::Strict || covers_exec(list),
+        }
+    }
+
+    /// The working directory counts, and the one that an option puts in its place.
+    pub(super) fn cwd_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.cwd else {
+            return true;
+        };
+        let mut places = image.files().iter().filter(|file| file.is_place);
+        let is_on = |file: &FileOperand| {
+            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+        };
+        let cwd = image.request.cwd.as_deref();
+        let is_here = |cwd| list.holds(reading, |pattern, _| pattern.matches(cwd));
+        match reading {
+            Reading::Strict => cwd.is_some_and(is_here) && places.all(is_on),
+            Reading::Doubtful => cwd.is_none_or(is_here) || places.any(is_on),
+        }
+    }
+
+    fn host_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.host else {
+            return true;
+        };
+        let mut hosts = image.hosts().iter();
+        match reading {
+            Reading::Strict => {
+                !image.hosts().is_empty()
+                    && hosts.all(|host| {
+                        let host = host.as_ref();
+                        host.is_some_and(|host| list.holds(reading, |entry, _| entry.covers(host)))
+                    })
+            }
+            // What cannot be told is on no list.
+            Reading::Doubtful => hosts.any(|host| match host {
+                Some(host) => list.holds(reading, |entry, _| entry.covers(host)),
+                None => list.wanted.is_empty(),
+            }),
+        }
+    }
+
+    fn script_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(list) = &self.script else {
+            return true;
+        };
+        let mut scripts = image.files().iter().filter(|file| file.is_script);
+        let is_on = |file: &FileOperand| {
+            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+        };
+        // The file itself, which the kernel gives to its interpreter.
+        let is_own = || {
+            image.is_script()
+                && list.holds(reading, |pattern, reading| {
+                    image.names(reading).any(|path| pattern.matches(path))
+                })
+        };
+        match reading {
+            Reading::Doubtful => scripts.any(is_on) || is_own(),
+            Reading::Strict if image.is_script() => is_own(),
+            Reading::Strict => {
+                let is_file = |file: &FileOperand| {
+                    let destination = file.destination.as_ref();
+                    destination.is_some_and(|it| it.kind == FileKind::Regular)
+                };
+                let script = scripts.next();
+                !inline::runs_inline(image)
+                    && script.is_some_and(|script| is_file(script) && is_on(script))
+                    && scripts.next().is_none()
+            }
+        }
+    }
+}
+
+/// Tools are names of the language: nothing about them is in doubt.
+fn on_list(list: &List<Word>, tool: &str) -> bool {
+    list.holds(Reading::Strict, |word, _| word.matches(tool.as_bytes()))
+}
+
+/// Whether the list covers any exec.
+fn covers_exec(list: &List<Word>) -> bool {
+    tool::EXEC.iter().any(|name| on_list(list, name))
+}
+
+/// Whether `pattern` means the file.
+///
+/// Strictly, the path to which it was followed counts. In doubt, what is written counts too, what
+/// may lie below it if the command goes there, and any pattern if nobody can tell where it leads.
+fn covers(pattern: &PathPattern, file: &FileOperand, reading: Reading) -> bool {
+    let destination = file.destination.as_ref();
+    match reading {
+        Reading::Strict => destination.is_some_and(|it| it.is_proven && pattern.matches(&it.path)),
+        Reading::Doubtful => destination.is_none_or(|destination| {
+            let mut paths = [file.written.as_slice(), &destination.path].into_iter();
+            paths.any(|path| {
+                pattern.matches(path) || file.is_walked && pattern.may_match_below(path)
+            })
+        }),
+    }
+}
+
+/// The grammars by which a call of `image` is read; none at all where there is no table.
+fn every_grammar<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Option<&'static Grammar>> + 'i {
+    let names = image.names(Reading::Doubtful).map(file_name);
+    let mut grammars = names.filter_map(grammar::of).peekable();
+    let none = grammars.peek().is_none().then_some(None);
+    grammars.map(Some).chain(none)
+}
+
+/// The operands of a call, verbs included.
+fn operands<'a>(
+    grammar: Option<&'static Grammar>,
+    arguments: impl Iterator<Item = &'a [u8]> + Clone,
+) -> impl Iterator<Item = &'a [u8]> {
+    tabled::operands(grammar, arguments, 0)
+}

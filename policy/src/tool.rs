@@ -1,0 +1,73 @@
+//! Which tools an exec stands for: `cat` reads files, `cp` reads and writes them, `curl` fetches.
+
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
+use crate::grammar::{self, Grammar};
+use crate::image::{Image, Reading};
+use crate::operand::Access;
+use crate::pattern::file_name;
+
+const TABLE: &str = include_str!("../data/plain.txt");
+
+/// The tool that any exec stands for, by both of its names.
+pub(crate) const EXEC: [&str; 2] = ["bash_execute", "exec_shell"];
+
+const FETCH: &str = "web_fetch";
+
+/// Commands that do nothing but what their operands and options say.
+static PLAIN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {
+    let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
+    lines.flat_map(str::split_whitespace).collect()
+});
+
+impl Access {
+    /// The tool that does this to files.
+    pub(crate) fn class(self) -> &'static str {
+        match self {
+            Self::Read | Self::Unknown => "file_read",
+            Self::Write => "file_write",
+            Self::Delete => "file_delete",
+            Self::List => "file_list",
+        }
+    }
+}
+
+/// The tools that a call of `image` stands for by what it names, [`EXEC`] aside.
+pub(crate) fn classes(image: &Image<'_>) -> impl Iterator<Item = &'static str> {
+    const FILES: [Access; 4] = [Access::Read, Access::Write, Access::Delete, Access::List];
+    let of_file = |access| match access {
+        Access::Unknown => FILES.as_slice(),
+        Access::Read => FILES.get(..1).unwrap_or_default(),
+        Access::Write => FILES.get(1..2).unwrap_or_default(),
+        Access::Delete => FILES.get(2..3).unwrap_or_default(),
+        Access::List => FILES.get(3..).unwrap_or_default(),
+    };
+    let accesses = image.files().iter().filter_map(|file| file.access);
+    let files = accesses.flat_map(of_file).map(|access| access.class());
+    let fetches = !image.hosts().is_empty();
+    files.chain(fetches.then_some(FETCH))
+}
+
+/// The grammar of a command that does nothing but what its operands and options say, if `image`
+/// is known to be one.
+pub(crate) fn plain(image: &Image<'_>) -> Option<&'static Grammar> {
+    let mut names = image.names(Reading::Strict);
+    let found = names.find_map(|path| {
+        let name = PLAIN.get(str::from_utf8(file_name(path)).ok()?)?;
+        image.is_vouched_for(path).then_some(*name)
+    })?;
+    grammar::of(found.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_plain_command_has_a_table() {
+        for name in PLAIN.iter() {
+            assert!(grammar::of(name.as_bytes()).is_some(), "{name}");
+        }
+    }
+}
