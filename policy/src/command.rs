@@ -28,13 +28,14 @@ use crate::image::{Image, Reading};
 use crate::pattern::file_name;
 use crate::places::Places;
 use crate::program::{Program, ProgramError};
+use crate::synonym::{Spellings, Term};
 use crate::tabled;
 use crate::version::is_version_of;
 use crate::word::Word;
 
 /// Most words of an entry.
 ///
-/// [`Command::may_lead`] keeps one bit a word, and no name of a command has a dozen.
+/// [`may_lead`] keeps one bit a word, and no name of a command has a dozen.
 const WORDS_MAX: usize = 32;
 
 /// A program and the words that follow it.
@@ -43,12 +44,12 @@ pub(crate) struct Command {
     /// The first word.
     pub(crate) program: Program,
     /// The operands that must lead.
-    words: Vec<Word>,
+    words: Spellings,
     /// The flags that must be there.
     pub(crate) flags: Vec<Flag>,
     /// Words and flags in their order, if there are flags: a call that begins exactly so
     /// (`python3 -m pytest`) is meant, whatever the flags take.
-    written: Vec<Word>,
+    written: Vec<Term>,
     /// Whether a last `*` covers the rest of the command's name.
     is_open: bool,
     /// How many words name the command that a literal entry names.
@@ -174,12 +175,13 @@ impl Command {
         if flags.is_empty() || is_open {
             written.clear();
         }
-        let arity = literal_arity(&program, &words);
+        let words = Spellings::new(grammar, words);
+        let arity = literal_arity(&program, &words.proper);
         Ok(Self {
             program,
             words,
             flags,
-            written,
+            written: Spellings::new(None, written).proper,
             is_open,
             arity,
             grammar,
@@ -190,7 +192,7 @@ impl Command {
     pub(crate) fn check_script(&self) -> Result<(), CommandError> {
         let (Some(name), Some(word)) = (
             self.program.file_name(),
-            self.words.first().and_then(Word::literal),
+            self.words.proper.first().and_then(Term::literal),
         ) else {
             return Ok(());
         };
@@ -210,7 +212,7 @@ impl Command {
 
     /// How many leading words the entry names, the program included.
     pub(crate) fn word_count(&self) -> usize {
-        1 + self.words.len()
+        1 + self.words.proper.len()
     }
 
     /// The operands of a call behind the words.
@@ -218,7 +220,15 @@ impl Command {
         &self,
         arguments: impl Iterator<Item = &'a [u8]> + Clone,
     ) -> impl Iterator<Item = &'a [u8]> {
-        tabled::operands(self.grammar, arguments, self.words.len())
+        let leads = |words: &&[Term]| {
+            let mut grammars = self.grammar.into_iter();
+            grammars.any(|grammar| {
+                tabled::may_lead(words, grammar.read(arguments.clone())).is_ok_and(|it| it)
+            })
+        };
+        let spelled = self.words.iter(Reading::Doubtful).find(leads);
+        let words = spelled.unwrap_or(&self.words.proper).len();
+        tabled::operands(self.grammar, arguments, words)
     }
 
     /// Whether the words lead the arguments of `image` and the flags are among them.
@@ -238,7 +248,7 @@ impl Command {
     /// Whether the entry may mean what `guise` does. Only ever a doubt.
     pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
         // `git-push` is `git push`, and no more than that.
-        let is_joined_twin = || self.program.is_name(guise.name) && !self.words.is_empty();
+        let is_joined_twin = || self.program.is_name(guise.name) && !self.words.proper.is_empty();
         (self.program.may_be(guise) || guise.is_joined() && is_joined_twin())
             && self.may_hold(guise.arguments())
     }
@@ -246,29 +256,33 @@ impl Command {
     /// Whether the words may lead these arguments, and the flags be among them.
     fn may_hold<'a>(&self, arguments: impl Iterator<Item = &'a [u8]> + Clone) -> bool {
         let Some(grammar) = self.grammar else {
-            return self.may_lead(arguments.clone())
+            return may_lead(&self.words.proper, arguments.clone())
                 && self.flags_hold(arguments, Reading::Doubtful);
         };
         let pieces = || grammar.read(arguments.clone());
-        let may_lead = tabled::may_lead(&self.words, pieces())
-            .unwrap_or_else(|tabled::Unsure| self.may_lead(arguments.clone()));
+        let leads = |words: &[Term]| {
+            tabled::may_lead(words, pieces())
+                .unwrap_or_else(|tabled::Unsure| may_lead(words, arguments.clone()))
+        };
         let mut flags = self.flags.iter();
-        may_lead && flags.all(|flag| tabled::has(flag, pieces(), Reading::Doubtful))
+        self.words.iter(Reading::Doubtful).any(leads)
+            && flags.all(|flag| tabled::has(flag, pieces(), Reading::Doubtful))
     }
 
     /// Whether the words lead, and the flags are there, by the program's grammar.
     fn leads_by(&self, grammar: &'static Grammar, image: &Image<'_>) -> bool {
         let pieces = || grammar.read(image.arguments());
         let is_whole = !self.is_open && self.arity_of(image) > self.word_count();
+        let leads = |words: &[Term]| tabled::lead(words, &self.flags, is_whole, pieces());
         let mut flags = self.flags.iter();
-        tabled::lead(&self.words, &self.flags, is_whole, pieces())
+        self.words.iter(Reading::Strict).any(leads)
             && flags.all(|flag| tabled::has(flag, pieces(), Reading::Strict))
     }
 
     /// How many words name the command that the call's first words name.
     fn arity_of(&self, image: &Image<'_>) -> usize {
         self.arity.unwrap_or_else(|| {
-            let words = || image.arguments().take(self.words.len());
+            let words = || image.arguments().take(self.words.proper.len());
             let names = image.names(Reading::Strict).map(file_name);
             let arities = names.map(|name| arity::of(name, words()));
             arities.max().unwrap_or(0)
@@ -285,8 +299,9 @@ impl Command {
     }
 
     fn leads(&self, image: &Image<'_>) -> bool {
-        let rest = image.arguments().skip(self.words.len());
-        lead(&self.words, image.arguments())
+        let words = &self.words.proper;
+        let rest = image.arguments().skip(words.len());
+        lead(words, image.arguments())
             && (self.is_open || self.is_whole_name(image, rest.clone()))
             && self.flags_hold(rest, Reading::Strict)
     }
@@ -307,50 +322,50 @@ impl Command {
     ) -> bool {
         self.arity_of(image) <= self.word_count() || rest.all(|argument| argument.starts_with(b"-"))
     }
+}
 
-    /// Follows every way of reading the arguments at once.
-    ///
-    /// Bit n of a set stands for a reading that has seen the first n words. A step costs the
-    /// same whatever the arguments are, so no caller can make it take long.
-    fn may_lead<'a>(&self, arguments: impl Iterator<Item = &'a [u8]>) -> bool {
-        let complete = 1u64 << self.words.len();
-        // Readings in which the next argument is still to be read, and those in which a flag
-        // before it takes it as a value.
-        let mut unread = 1u64;
-        let mut as_value = 0u64;
-        for argument in arguments {
-            if unread & complete != 0 || unread | as_value == 0 {
-                break;
-            }
-            let as_word = tabled::advance(&self.words, unread, argument);
-            let as_flag = if argument.starts_with(b"-") {
-                unread
-            } else {
-                0
-            };
-            let as_mark = if argument.starts_with(b"+") {
-                unread
-            } else {
-                0
-            };
-            unread = as_word | as_flag | as_mark | as_value;
-            as_value = as_flag;
+/// Follows every way of reading the arguments at once.
+///
+/// Bit n of a set stands for a reading that has seen the first n words. A step costs the
+/// same whatever the arguments are, so no caller can make it take long.
+fn may_lead<'a>(words: &[Term], arguments: impl Iterator<Item = &'a [u8]>) -> bool {
+    let complete = 1u64 << words.len();
+    // Readings in which the next argument is still to be read, and those in which a flag
+    // before it takes it as a value.
+    let mut unread = 1u64;
+    let mut as_value = 0u64;
+    for argument in arguments {
+        if unread & complete != 0 || unread | as_value == 0 {
+            break;
         }
-        unread & complete != 0
+        let as_word = tabled::advance(words, unread, argument);
+        let as_flag = if argument.starts_with(b"-") {
+            unread
+        } else {
+            0
+        };
+        let as_mark = if argument.starts_with(b"+") {
+            unread
+        } else {
+            0
+        };
+        unread = as_word | as_flag | as_mark | as_value;
+        as_value = as_flag;
     }
+    unread & complete != 0
 }
 
 /// Whether `words` are the first of `arguments`, one by one.
-fn lead<'a>(words: &[Word], mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
+fn lead<'a>(words: &[Term], mut arguments: impl Iterator<Item = &'a [u8]>) -> bool {
     words.iter().all(|word| {
         let argument = arguments.next();
-        argument.is_some_and(|argument| word.covers(argument, Reading::Strict))
+        argument.is_some_and(|argument| word.covers(argument))
     })
 }
 
 /// The arity of an entry whose words are known before any call.
-fn literal_arity(program: &Program, words: &[Word]) -> Option<usize> {
-    let words: Option<Vec<&[u8]>> = words.iter().map(Word::literal).collect();
+fn literal_arity(program: &Program, words: &[Term]) -> Option<usize> {
+    let words: Option<Vec<&[u8]>> = words.iter().map(Term::literal).collect();
     Some(arity::of(program.file_name()?, words?.into_iter()))
 }
 

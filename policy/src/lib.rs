@@ -128,6 +128,7 @@ mod schema;
 mod selector;
 mod settings;
 mod source;
+mod synonym;
 mod syntax;
 mod table;
 mod tabled;

@@ -13,15 +13,18 @@ pub(crate) enum Access {
     Write,
     Delete,
     List,
-    /// Any of these: nobody knows what the text is.
-    Unknown,
+}
+
+impl Access {
+    /// Whatever a call can do to a file.
+    const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::List];
 }
 
 /// A file or directory that a call names.
 #[derive(Debug, Clone)]
 pub(crate) struct FileOperand {
-    /// What becomes of it; `None` if the command has no table.
-    pub(crate) access: Option<Access>,
+    /// What becomes of it, or may; empty if the command has no table.
+    pub(crate) accesses: &'static [Access],
     /// Whether it is the script of an interpreter.
     pub(crate) is_script: bool,
     /// Whether it is the directory that an option says the command works in.
@@ -38,7 +41,7 @@ pub(crate) struct FileOperand {
 #[derive(Clone, Copy)]
 struct Written<'a> {
     text: &'a [u8],
-    kind: Option<ValueKind>,
+    kind: ValueKind,
     role: Role,
     is_walked: bool,
     is_tabled: bool,
@@ -51,10 +54,10 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     let mut files: Vec<FileOperand> = placed(image)
         .map(|(written, path)| FileOperand::of(written, path, request))
         .collect();
-    let accesses = [Access::Read, Access::Write, Access::Write];
-    for (stream, access) in request.streams.iter().zip(accesses) {
+    let accesses: [&[Access]; 3] = [&[Access::Read], &[Access::Write], &[Access::Write]];
+    for (stream, accesses) in request.streams.iter().zip(accesses) {
         if let Stream::File(path) = stream {
-            files.push(FileOperand::of_stream(path, access));
+            files.push(FileOperand::of_stream(path, accesses));
         }
     }
     files
@@ -95,7 +98,7 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
     for grammar in grammars(image) {
         let named = grammar.named(image.arguments());
         let texts = named.texts.iter();
-        let texts = texts.filter(|typed| typed.kind == Some(ValueKind::Host));
+        let texts = texts.filter(|typed| typed.kind == ValueKind::Host);
         hosts.extend(texts.map(|typed| host::of(typed.text)));
         hosts.extend(named.lacks_host.then_some(None));
     }
@@ -118,14 +121,14 @@ fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
     let mut all = Vec::new();
     let grammars = grammars(image);
     for grammar in &grammars {
-        add(grammar, image.arguments(), image, &mut all);
+        add(grammar, image.arguments(), &mut all);
     }
     if grammars.is_empty() {
         add_untabled(image.arguments(), &mut all);
     }
     for guise in image.guises().filter(|guise| !guise.is_joined()) {
         if let Some(grammar) = grammar::of(guise.name) {
-            add(grammar, guise.arguments(), image, &mut all);
+            add(grammar, guise.arguments(), &mut all);
         }
     }
     all.retain(|written| can_be_path(written.text));
@@ -144,40 +147,65 @@ fn can_be_path(text: &[u8]) -> bool {
 fn add<'a>(
     grammar: &'static Grammar,
     arguments: impl Iterator<Item = &'a [u8]> + Clone,
-    image: &'a Image<'_>,
     all: &mut Vec<Written<'a>>,
 ) {
     let named = grammar.named(arguments);
-    for typed in named.texts {
-        let Typed { text, kind, .. } = typed;
+    for Typed { text, kind, role } in named.texts {
         let file = Written {
             text,
             kind,
-            role: typed.role,
+            role,
             is_walked: named.walks,
             is_tabled: true,
         };
-        let names_file = match kind {
-            // A remote may be a directory here.
-            Some(ValueKind::Host) => host::of(text).is_none(),
-            Some(ValueKind::Program) => text.contains(&b'/'),
-            Some(kind) => kind.is_file(),
-            None => true,
-        };
-        all.extend(names_file.then_some(file));
-        if kind.is_none() {
+        let as_file = |text| Written { text, ..file };
+        if kind == ValueKind::Host {
+            all.extend(local_path(text).map(as_file));
+        } else if kind == ValueKind::Data {
+            all.extend(data_files(text).map(as_file));
+        } else if kind.is_file() || kind == ValueKind::Program && text.contains(&b'/') {
+            all.push(file);
+        }
+        if kind == ValueKind::Any {
             add_parts(file, all);
+        } else if kind == ValueKind::Revision {
+            let at = text.iter().position(|byte| *byte == b':');
+            let path = at.and_then(|at| text.get(at + 1..));
+            all.extend(path.map(as_file));
         }
     }
-    if let Some(cwd) = image.request.cwd.as_deref().filter(|_| named.is_on_cwd) {
-        all.push(Written {
-            text: cwd,
-            kind: Some(ValueKind::List),
-            role: Role::Operand,
-            is_walked: named.walks,
-            is_tabled: true,
-        });
+}
+
+/// The path of a place that is no host: a remote may be a directory here.
+fn local_path(text: &[u8]) -> Option<&[u8]> {
+    match text.strip_prefix(b"file://") {
+        Some(rest) => {
+            let at = rest.iter().position(|byte| *byte == b'/')?;
+            rest.get(at..)
+        }
+        None => host::of(text).is_none().then_some(text),
     }
+}
+
+/// The files of which a text says that their content stands for it: `@x`, `a=@x;type=y`, `a@x`.
+fn data_files(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let is_mark = |byte: &u8| b"@<".contains(byte);
+    let marked = match text.first() {
+        Some(first) if is_mark(first) => text.get(1..),
+        _ => {
+            let mut pairs = text.windows(2);
+            let behind_value = pairs.position(|pair| matches!(pair, [b'=', mark] if is_mark(mark)));
+            let behind_mark = || text.iter().position(|byte| *byte == b'@');
+            let start = behind_value
+                .map(|at| at + 2)
+                .or_else(|| behind_mark().map(|at| at + 1));
+            start.and_then(|start| text.get(start..))
+        }
+    };
+    let first = marked.and_then(|text| text.split(|byte| b";,".contains(byte)).next());
+    marked
+        .into_iter()
+        .chain(first.filter(|first| Some(*first) != marked))
 }
 
 /// Adds what a command may name of which nothing is known: every operand, every value.
@@ -185,7 +213,7 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
     for argument in arguments {
         let whole = Written {
             text: argument,
-            kind: None,
+            kind: ValueKind::Any,
             role: Role::Operand,
             is_walked: false,
             is_tabled: false,
@@ -215,10 +243,12 @@ impl FileOperand {
             .as_ref()
             .and_then(|path| request.destinations.get(path));
         Self {
-            access: written
-                .is_tabled
-                .then(|| written.kind.map_or(Access::Unknown, access)),
-            is_script: written.role == Role::Operand && written.kind == Some(ValueKind::Code),
+            accesses: if written.is_tabled {
+                accesses(written.kind)
+            } else {
+                &[]
+            },
+            is_script: written.role == Role::Operand && written.kind == ValueKind::Code,
             is_place: written.role == Role::Place,
             is_walked: written.is_walked,
             written: collapse(&path.unwrap_or_default()),
@@ -226,14 +256,14 @@ impl FileOperand {
         }
     }
 
-    fn of_stream(path: &[u8], access: Access) -> Self {
+    fn of_stream(path: &[u8], accesses: &'static [Access]) -> Self {
         let destination = Destination {
             path: path.to_vec(),
             kind: FileKind::Regular,
             is_proven: true,
         };
         Self {
-            access: Some(access),
+            accesses,
             is_script: false,
             is_place: false,
             is_walked: false,
@@ -243,11 +273,14 @@ impl FileOperand {
     }
 }
 
-fn access(kind: ValueKind) -> Access {
+fn accesses(kind: ValueKind) -> &'static [Access] {
     match kind {
-        ValueKind::Write => Access::Write,
-        ValueKind::Delete => Access::Delete,
-        ValueKind::List => Access::List,
+        ValueKind::Write => &[Access::Write],
+        ValueKind::Change => &[Access::Read, Access::Write],
+        ValueKind::Delete => &[Access::Delete],
+        ValueKind::Move => &[Access::Read, Access::Write, Access::Delete],
+        ValueKind::List => &[Access::List],
+        ValueKind::Any => &Access::ALL,
         ValueKind::Number
         | ValueKind::Text
         | ValueKind::Pattern
@@ -255,7 +288,9 @@ fn access(kind: ValueKind) -> Access {
         | ValueKind::Program
         | ValueKind::Code
         | ValueKind::Inline
-        | ValueKind::Host => Access::Read,
+        | ValueKind::Host
+        | ValueKind::Data
+        | ValueKind::Revision => &[Access::Read],
     }
 }
 

@@ -7,12 +7,12 @@ use crate::flag::Flag;
 use crate::grammar::{Grammar, Known, Piece, Unknown};
 use crate::image::Reading;
 use crate::selector::List;
-use crate::word::Word;
+use crate::synonym::Term;
 
 /// Whether `words` are the first operands, strictly: nothing stands between but what is harmless
 /// or among `flags`. With `is_whole`, no operand may follow.
 pub(crate) fn lead<'a>(
-    words: &[Word],
+    words: &[Term],
     flags: &[Flag],
     is_whole: bool,
     mut pieces: impl Iterator<Item = Piece<'a>>,
@@ -21,12 +21,12 @@ pub(crate) fn lead<'a>(
     let mut next = words.next();
     while let Some(word) = next {
         match pieces.next() {
-            Some(Piece::Operand(operand)) if word.covers(operand, Reading::Strict) => {
+            Some(Piece::Operand(operand)) if word.covers(operand) => {
                 next = words.next();
             }
             Some(Piece::Flag(known)) if is_among(flags, &known) => {
                 if let Some(value) = value_as_word(&known) {
-                    if !word.covers(value, Reading::Strict) {
+                    if !word.covers(value) {
                         return false;
                     }
                     next = words.next();
@@ -46,7 +46,7 @@ pub(crate) fn lead<'a>(
 /// `Err` if a flag that the table does not know stands before the end of `words`: then the
 /// arguments may also be others than the pieces say.
 pub(crate) fn may_lead<'a>(
-    words: &[Word],
+    words: &[Term],
     pieces: impl Iterator<Item = Piece<'a>>,
 ) -> Result<bool, Unsure> {
     let complete = 1_u64 << words.len();
@@ -82,11 +82,11 @@ pub(crate) fn may_lead<'a>(
 pub(crate) struct Unsure;
 
 /// The readings of `unread` whose next word is `argument`, with that word seen.
-pub(crate) fn advance(words: &[Word], unread: u64, argument: &[u8]) -> u64 {
+pub(crate) fn advance(words: &[Term], unread: u64, argument: &[u8]) -> u64 {
     words
         .iter()
         .enumerate()
-        .filter(|(seen, word)| unread & (1 << seen) != 0 && word.matches(argument))
+        .filter(|(seen, word)| unread & (1 << seen) != 0 && word.may_mean(argument))
         .fold(0, |readings, (seen, _)| readings | 2 << seen)
 }
 

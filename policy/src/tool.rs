@@ -25,7 +25,7 @@ impl Access {
     /// The tool that does this to files.
     pub(crate) fn class(self) -> &'static str {
         match self {
-            Self::Read | Self::Unknown => "file_read",
+            Self::Read => "file_read",
             Self::Write => "file_write",
             Self::Delete => "file_delete",
             Self::List => "file_list",
@@ -35,18 +35,11 @@ impl Access {
 
 /// The tools that a call of `image` stands for by what it names, [`EXEC`] aside.
 pub(crate) fn classes(image: &Image<'_>) -> impl Iterator<Item = &'static str> {
-    const FILES: [Access; 4] = [Access::Read, Access::Write, Access::Delete, Access::List];
-    let of_file = |access| match access {
-        Access::Unknown => FILES.as_slice(),
-        Access::Read => FILES.get(..1).unwrap_or_default(),
-        Access::Write => FILES.get(1..2).unwrap_or_default(),
-        Access::Delete => FILES.get(2..3).unwrap_or_default(),
-        Access::List => FILES.get(3..).unwrap_or_default(),
-    };
-    let accesses = image.files().iter().filter_map(|file| file.access);
-    let files = accesses.flat_map(of_file).map(|access| access.class());
+    let accesses = image.files().iter().flat_map(|file| file.accesses);
     let fetches = !image.hosts().is_empty();
-    files.chain(fetches.then_some(FETCH))
+    accesses
+        .map(|access| access.class())
+        .chain(fetches.then_some(FETCH))
 }
 
 /// The grammar of a command that does nothing but what its operands and options say, if `image`

@@ -161,7 +161,10 @@ fn a_flood_of_flags_is_read_in_linear_time() {
 fn words_may_hold_any_byte() {
     assert_eq!(reads(r"x \x2d\*", "x -*"), (true, true));
     let command = Command::parse(r"x \xff", &Places::of_tests()).unwrap();
-    assert!(command.may_lead([b"\xff".as_slice()].into_iter()));
+    assert!(may_lead(
+        &command.words.proper,
+        [b"\xff".as_slice()].into_iter()
+    ));
 }
 
 #[test]

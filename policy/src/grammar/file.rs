@@ -25,17 +25,37 @@
 //! A line that begins with `-` or `+` is an option: its names, the last with what it takes, then
 //! its marks. `=KIND` is one value, `[=KIND]` one that is only attached, `=KIND,KIND` two. The
 //! kinds are those of [`ValueKind`], in lower case. Marks: `!` dangerous, `~` harmless, `...` ends
-//! the options, `word`, `walks`, `replaces-first` (see [`Opt`]). The name `-NUM` stands for a dash
-//! and a number, `+` for a plus sign and whatever follows it.
+//! the options, `word`, `walks`, `cwd`, `replaces-first` (see [`Opt`]). The name `-NUM` stands for a
+//! dash and a number, `+` for a plus sign and whatever follows it.
 //!
 //! `operands` names the kind of each operand; one with `*` stands for any number, and one behind it
-//! for the last. `prefix + --force` says that an operand with that first byte means that option.
-//! `operands command` means another command with its own arguments. `verb` begins the
-//! grammar behind these words. Other lines are the switches of [`Grammar`].
+//! for the last. `operands command` means another command with its own arguments. `if=read` is a
+//! line about an operand that begins with `if=`: of what kind the rest of it is. `prefix + --force`
+//! says that an operand with that first byte means that option. `cwd KIND` says what is done to the
+//! working directory where no operand of that kind is given. `verb` begins the grammar behind these
+//! words. Before the verbs, `alias rm, container rm = remove` names others for one of them, and
+//! `implied run` the one that is meant before a word that is no verb. Other lines are the switches
+//! of [`Grammar`].
+//!
+//! ```text
+//! command tar
+//! -x --extract --get
+//! -f --file=write !
+//! operands read*
+//! with -x
+//! -f=read
+//! cwd write
+//! operands pattern*
+//! ```
+//!
+//! `with` begins what differs in a call that has one of these options, up to the next `with` or
+//! `verb`: `operands`, `cwd`, `walks` and keyed operands, of which nothing outside counts then, and
+//! the kinds of what options take, where all that is not named again stays. Each option is called
+//! by one of its names. Where several blocks are meant, the first counts.
 
 use std::sync::OnceLock;
 
-use super::table::{Grammar, Operands, Opt, Takes, ValueKind};
+use super::table::{Alias, Grammar, Operands, Opt, Takes, ValueKind, Variant};
 
 /// Every file.
 pub(super) const FILES: &[&str] = &[
@@ -100,7 +120,8 @@ pub(super) fn tables(text: &'static str) -> impl Iterator<Item = Table> {
 /// The first line that is not of the form, and why.
 fn parse(text: &'static str) -> Result<Grammar, String> {
     let mut grammar = Grammar::default();
-    // Whose lines these are: the command's, or a verb's.
+    // Whose lines these are: the command's, a verb's, or those of a variant of either.
+    let mut verb = "";
     let mut current = &mut grammar;
     let mut commands = 0;
     for (number, line) in text.lines().enumerate() {
@@ -114,11 +135,10 @@ fn parse(text: &'static str) -> Result<Grammar, String> {
             "source" => {}
             "command" => commands += 1,
             "verb" => {
-                let words = rest.split_whitespace();
-                current = words.fold(&mut grammar, |grammar, word| {
-                    grammar.verbs.entry(word).or_default()
-                });
+                verb = rest;
+                current = behind(&mut grammar, verb);
             }
+            "with" => current = variant(behind(&mut grammar, verb), rest),
             _ => take(current, word, line, rest).map_err(|why| fault(&why))?,
         }
     }
@@ -126,6 +146,20 @@ fn parse(text: &'static str) -> Result<Grammar, String> {
         1 => Ok(grammar),
         _ => Err("a source stands before each command".to_owned()),
     }
+}
+
+/// The grammar behind the words of `verb`.
+fn behind<'g>(grammar: &'g mut Grammar, verb: &'static str) -> &'g mut Grammar {
+    verb.split_whitespace().fold(grammar, |grammar, word| {
+        grammar.verbs.entry(word).or_default()
+    })
+}
+
+/// A new variant of `grammar`, for calls with one of `options`.
+fn variant<'g>(grammar: &'g mut Grammar, options: &'static str) -> &'g mut Grammar {
+    let variant = grammar.variants.push_mut(Variant::default());
+    variant.options = options.split_whitespace().collect();
+    &mut variant.grammar
 }
 
 /// Takes a line of a grammar.
@@ -137,6 +171,7 @@ fn take(
 ) -> Result<(), String> {
     match word {
         "abbreviates" => grammar.abbreviates = true,
+        "abbreviates-verbs" => grammar.abbreviates_verbs = true,
         "single-dashes" => grammar.has_single_dashes = true,
         "no-end" => grammar.has_no_end = true,
         "separate-values" => grammar.has_separate_values = true,
@@ -146,15 +181,26 @@ fn take(
         "everywhere" => grammar.is_everywhere = true,
         "commands" => grammar.takes_commands = true,
         "walks" => grammar.walks = true,
-        "cwd" => grammar.falls_back_to_cwd = true,
+        "host-paths" => grammar.has_host_paths = true,
+        "cwd" => grammar.falls_back_to_cwd = Some(kind(rest)?),
         "operands" => grammar.operands = operands(rest)?,
+        "implied" => grammar.implied_verb = Some(rest),
+        "alias" => {
+            let (names, verb) = rest.split_once(" = ").ok_or("it names no verb")?;
+            let words = names.split(", ").map(|name| name.split(' ').collect());
+            let aliases = words.map(|words| Alias { words, verb });
+            grammar.aliases.extend(aliases);
+        }
         "prefix" => {
             let (prefix, name) = rest.split_once(' ').ok_or("it names no option")?;
             let byte = prefix.bytes().next().ok_or("it has no prefix")?;
             grammar.prefixes.push((byte, name));
         }
         _ if word.starts_with(['-', '+']) => grammar.options.push(option(line)?),
-        _ => return Err("no such word".to_owned()),
+        _ => match line.split_once('=') {
+            Some((key, value)) if rest.is_empty() => grammar.keyed.push((key, kind(value)?)),
+            Some(_) | None => return Err("no such word".to_owned()),
+        },
     }
     Ok(())
 }
@@ -184,6 +230,7 @@ fn option(line: &'static str) -> Result<Opt, String> {
         is_word: false,
         ends_options: false,
         walks: false,
+        moves_cwd: false,
         replaces_first: false,
     };
     for word in line.split_whitespace() {
@@ -192,6 +239,7 @@ fn option(line: &'static str) -> Result<Opt, String> {
             "~" => option.is_harmless = true,
             "word" => option.is_word = true,
             "walks" => option.walks = true,
+            "cwd" => option.moves_cwd = true,
             "replaces-first" => option.replaces_first = true,
             "..." => option.ends_options = true,
             name if name.starts_with(['-', '+']) && option.takes == Takes::Nothing => {
@@ -230,84 +278,20 @@ fn kind(word: &str) -> Result<ValueKind, String> {
         "pattern" => ValueKind::Pattern,
         "read" => ValueKind::Read,
         "write" => ValueKind::Write,
+        "change" => ValueKind::Change,
         "delete" => ValueKind::Delete,
+        "move" => ValueKind::Move,
         "list" => ValueKind::List,
         "program" => ValueKind::Program,
         "code" => ValueKind::Code,
         "inline" => ValueKind::Inline,
         "host" => ValueKind::Host,
+        "data" => ValueKind::Data,
+        "revision" => ValueKind::Revision,
+        "any" => ValueKind::Any,
         other => return Err(format!("`{other}` is no kind of value")),
     })
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::*;
-
-    fn directory() -> std::path::PathBuf {
-        Path::new(env!("CARGO_MANIFEST_DIR")).join("data/commands")
-    }
-
-    #[test]
-    fn every_file_is_read_and_has_no_fault() {
-        let files = std::fs::read_dir(directory()).unwrap();
-        let texts: Vec<String> = files
-            .map(|file| std::fs::read_to_string(file.unwrap().path()).unwrap())
-            .collect();
-        assert_eq!(texts.len(), FILES.len());
-        assert!(texts.iter().all(|text| FILES.contains(&text.as_str())));
-        let tables: Vec<Table> = FILES.iter().flat_map(|text| tables(text)).collect();
-        let sources = texts.iter().flat_map(|text| text.lines());
-        let sources = sources.filter(|line| line.starts_with("source ")).count();
-        assert_eq!(tables.len(), sources);
-        for table in &tables {
-            let grammar = parse(table.text).unwrap_or_else(|why| panic!("{:?} {why}", table.names));
-            check_names(&table.names.join(" "), &grammar);
-        }
-        let mut names: Vec<_> = tables.iter().flat_map(|table| &table.names).collect();
-        names.sort_unstable();
-        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        assert_eq!(twice, None, "a command has two tables");
-    }
-
-    fn check_names(path: &str, grammar: &Grammar) {
-        let names = grammar.options.iter().flat_map(|option| &option.names);
-        let mut names: Vec<_> = names.collect();
-        names.sort_unstable();
-        let twice = names.windows(2).find(|pair| pair[0] == pair[1]);
-        assert_eq!(twice, None, "{path}");
-        for (_, name) in &grammar.prefixes {
-            assert!(names.contains(&name), "{path}: {name}");
-        }
-        for (verb, grammar) in &grammar.verbs {
-            check_names(&format!("{path} {verb}"), grammar);
-        }
-    }
-
-    #[test]
-    fn what_is_not_of_the_form_is_refused_with_its_line() {
-        for (text, fault) in [
-            (
-                "source s\ncommand x\ncommand y",
-                "a source stands before each command",
-            ),
-            ("source s\ncommand x\nwalk", "line 3: no such word: `walk`"),
-            (
-                "source s\ncommand x\n-x=file",
-                "line 3: `file` is no kind of value: `-x=file`",
-            ),
-            (
-                "source s\ncommand x\n-x=text --y",
-                "line 3: `--y` is no mark: `-x=text --y`",
-            ),
-            (
-                "source s\ncommand x\noperands read* read* read",
-                "line 3: `read*` is one too many: `operands read* read* read`",
-            ),
-        ] {
-            assert_eq!(parse(text).unwrap_err(), fault);
-        }
-    }
-}
+mod tests;

@@ -1,14 +1,13 @@
 //! What the operands and values of a call are, by its command's grammar.
 
 use super::reader::{Known, Piece};
-use super::table::{Grammar, Operands, Takes, ValueKind};
+use super::table::{Grammar, Opt, Takes, ValueKind};
 
 /// A text of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Typed<'a> {
     pub(crate) text: &'a [u8],
-    /// What it is; `None` if nobody knows.
-    pub(crate) kind: Option<ValueKind>,
+    pub(crate) kind: ValueKind,
     pub(crate) role: Role,
 }
 
@@ -29,8 +28,6 @@ pub(crate) struct Named<'a> {
     pub(crate) texts: Vec<Typed<'a>>,
     /// Whether the command goes through directories.
     pub(crate) walks: bool,
-    /// Whether it works on the working directory, for want of an operand.
-    pub(crate) is_on_cwd: bool,
     /// Whether it speaks to a host that it does not name.
     pub(crate) lacks_host: bool,
 }
@@ -41,77 +38,40 @@ impl Grammar {
     where
         I: Iterator<Item = &'a [u8]> + Clone,
     {
-        let mut naming = Naming::new(self);
+        let mut call = Call {
+            outer: self,
+            grammar: self,
+            options: Vec::new(),
+            operands: Vec::new(),
+            unknown: Vec::new(),
+            is_unsure: false,
+        };
         for piece in self.read(arguments) {
             match piece {
-                Piece::Flag(known) => naming.option(&known),
-                Piece::Unknown(unknown) => naming.unknown(unknown.flag),
-                Piece::Operand(operand) => {
-                    if !naming.operand(operand) {
-                        break;
-                    }
-                }
+                Piece::Flag(known) => call.options.push(known),
+                Piece::Unknown(unknown) => call.unknown(unknown.flag),
+                Piece::Operand(operand) => call.operand(operand),
             }
         }
-        naming.finish()
+        call.named()
     }
 }
 
-/// The call so far.
-struct Naming<'a> {
-    named: Named<'a>,
-    /// The command's grammar, or that of the verb which was read.
-    current: &'static Grammar,
-    /// How many operands there were behind the last verb.
-    seen: usize,
-    /// The operand that may be the last.
-    held: Option<&'a [u8]>,
-    /// Whether an option stands for the first operand.
-    is_first_replaced: bool,
-    /// Whether a flag that no table knows may have taken an operand for its value.
+/// A call, sorted.
+struct Call<'a> {
+    outer: &'static Grammar,
+    /// The command's, or that of the verb which was read.
+    grammar: &'static Grammar,
+    options: Vec<Known<'a>>,
+    /// Those behind the verb.
+    operands: Vec<&'a [u8]>,
+    /// What may be the value of a flag that no table knows.
+    unknown: Vec<&'a [u8]>,
+    /// Whether such a flag may have taken an operand.
     is_unsure: bool,
-    /// Whether what follows are the arguments of a script, which no table describes.
-    is_behind_code: bool,
 }
 
-impl<'a> Naming<'a> {
-    fn new(grammar: &'static Grammar) -> Self {
-        Self {
-            named: Named::default(),
-            current: grammar,
-            seen: 0,
-            held: None,
-            is_first_replaced: false,
-            is_unsure: false,
-            is_behind_code: false,
-        }
-    }
-
-    fn option(&mut self, known: &Known<'a>) {
-        let option = known.option;
-        self.named.walks |= option.walks;
-        self.is_first_replaced |= option.replaces_first;
-        let kinds = match option.takes {
-            // What is attached all the same, nobody knows.
-            Takes::Nothing => [None; 2],
-            Takes::One(kind) | Takes::Attached(kind) => [Some(kind), None],
-            Takes::Two(one, other) => [Some(one), Some(other)],
-        };
-        for (text, kind) in known.values.into_iter().zip(kinds) {
-            // A harmless option changes at most where.
-            let role = match kind {
-                Some(ValueKind::Read) if option.is_harmless => Role::Place,
-                _ => Role::Value,
-            };
-            let typed = text.map(|text| Typed { text, kind, role });
-            self.named.texts.extend(typed);
-        }
-        let is_code =
-            |kind: &Option<ValueKind>| matches!(kind, Some(ValueKind::Code | ValueKind::Inline));
-        self.is_behind_code |= option.ends_options && kinds.iter().any(is_code);
-    }
-
-    /// A flag that no table knows: what may be its value is a text that nobody knows.
+impl<'a> Call<'a> {
     fn unknown(&mut self, flag: &'a [u8]) {
         let at = flag.iter().position(|byte| *byte == b'=');
         let value = match at {
@@ -119,99 +79,174 @@ impl<'a> Naming<'a> {
             None if flag.starts_with(b"--") => None,
             None => flag.strip_prefix(b"-").and_then(|letters| letters.get(1..)),
         };
-        let value = value.filter(|value| !value.is_empty());
-        self.named.texts.extend(value.map(|text| Typed {
-            text,
-            kind: None,
-            role: Role::Value,
-        }));
+        self.unknown.extend(value.filter(|value| !value.is_empty()));
         self.is_unsure |= at.is_none();
     }
 
-    /// Whether what follows is this command's too.
-    fn operand(&mut self, operand: &'a [u8]) -> bool {
-        if !self.current.verbs.is_empty() && self.seen == 0 {
-            if let Some(grammar) = self.current.verb(operand) {
-                self.current = grammar;
-                return true;
-            }
-            // A verb that nobody described: the word itself, and what follows is not known.
-            self.current = Grammar::unknown();
-            return true;
+    fn operand(&mut self, operand: &'a [u8]) {
+        if self.grammar.verbs.is_empty() || !self.operands.is_empty() {
+            return self.operands.push(operand);
         }
-        let position = self.seen;
-        self.seen += 1;
-        if self.is_command(position) {
-            return false;
+        match self.grammar.verb(operand) {
+            Some(verb) => self.grammar = verb,
+            // What follows a verb that nobody described is not known.
+            None if std::ptr::eq(self.grammar, self.outer) => self.grammar = Grammar::unknown(),
+            None => self.operands.push(operand),
         }
-        if let Some(earlier) = self.held.replace(operand) {
-            self.add(earlier, position - 1, false);
-        }
-        true
     }
 
-    fn finish(mut self) -> Named<'a> {
-        if let Some(last) = self.held.take() {
-            self.add(last, self.seen.saturating_sub(1), true);
+    fn named(&self) -> Named<'a> {
+        let variants = self.grammar.variants.iter();
+        let mut met = variants.filter(|variant| variant.options.iter().any(|name| self.has(name)));
+        let variant = met.next().map(|variant| &variant.grammar);
+        let in_force = variant.unwrap_or(self.grammar);
+        let mut named = Named::default();
+        let mut is_behind_code = false;
+        for known in &self.options {
+            named.walks |= known.option.walks;
+            let typed = values(known, variant);
+            named.texts.extend(typed.clone());
+            let is_code =
+                |typed: Typed<'_>| matches!(typed.kind, ValueKind::Code | ValueKind::Inline);
+            is_behind_code |= known.option.ends_options && { typed }.any(is_code);
         }
-        let is_worked_on = |typed: &Typed<'_>| {
-            typed.role != Role::Place && typed.kind.is_none_or(ValueKind::is_file)
-        };
-        self.named.walks |= self.current.walks;
-        self.named.is_on_cwd = (self.current.falls_back_to_cwd || self.named.walks)
-            && !self.named.texts.iter().any(is_worked_on);
-        let is_host = |typed: &Typed<'_>| typed.kind == Some(ValueKind::Host);
-        self.named.lacks_host =
-            self.current.operands.has(ValueKind::Host) && !self.named.texts.iter().any(is_host);
-        self.named
-    }
-
-    /// Whether the operand at `position` is another command, with its own arguments.
-    fn is_command(&self, position: usize) -> bool {
-        let operands = &self.current.operands;
-        operands.are_command && position >= operands.first.len()
-    }
-
-    fn add(&mut self, text: &'a [u8], position: usize, is_last: bool) {
-        let kind = self.kind(position, is_last);
-        self.named.texts.push(Typed {
+        let unknown = self.unknown.iter();
+        named.texts.extend(unknown.map(|text| Typed {
             text,
-            kind,
-            role: Role::Operand,
-        });
-        self.is_behind_code |= matches!(kind, Some(ValueKind::Code));
+            kind: ValueKind::Any,
+            role: Role::Value,
+        }));
+        self.add_operands(in_force, is_behind_code, &mut named);
+        named.walks |= in_force.walks;
+        let has = |kind| named.texts.iter().any(|typed| typed.kind == kind);
+        let cwd = in_force.falls_back_to_cwd.filter(|kind| !has(*kind));
+        named.lacks_host = in_force.operands.has(ValueKind::Host) && !has(ValueKind::Host);
+        named.texts.extend(cwd.map(here));
+        named
     }
 
-    fn kind(&self, position: usize, is_last: bool) -> Option<ValueKind> {
-        let Operands {
-            first, rest, last, ..
-        } = &self.current.operands;
-        let position = position + usize::from(self.is_first_replaced);
-        let is_first = position < first.len();
-        let kind = match last {
-            Some(last) if is_last && !is_first => Some(*last),
-            _ => first.get(position).copied().or(*rest),
-        };
-        // A flag may have taken one for its value, and then they stand elsewhere.
-        if self.is_unsure && is_first {
-            return None;
+    /// Whether the call has the option of that name.
+    fn has(&self, name: &str) -> bool {
+        let option = self.grammar.option(name.as_bytes());
+        let option = option.or_else(|| self.outer.option(name.as_bytes()));
+        let mut options = self.options.iter();
+        options.any(|known| option.is_some_and(|option| std::ptr::eq(option, known.option)))
+    }
+
+    fn add_operands(&self, grammar: &Grammar, is_behind_code: bool, named: &mut Named<'a>) {
+        let operands = &grammar.operands;
+        let replaced = self.options.iter().any(|known| known.option.replaces_first);
+        let mut is_behind_code = is_behind_code;
+        for (at, text) in self.operands.iter().enumerate() {
+            let place = at + usize::from(replaced);
+            let is_first = place < operands.first.len();
+            if operands.are_command && !is_first {
+                break;
+            }
+            if let Some(typed) = keyed(grammar, text) {
+                named.texts.push(typed);
+                continue;
+            }
+            let is_last = at > 0 && at + 1 == self.operands.len() && !is_first;
+            let last = operands.last.filter(|_| is_last);
+            let first = operands.first.get(place).copied();
+            let kind = last.or(first).or(operands.rest).unwrap_or(ValueKind::Any);
+            // A flag may have taken one for its value, and then they stand elsewhere.
+            let is_displaced = self.is_unsure && is_first;
+            // The arguments of a script no table describes.
+            let is_of_script = is_behind_code && matches!(kind, ValueKind::Text | ValueKind::Code);
+            let kind = if is_displaced || is_of_script {
+                ValueKind::Any
+            } else if grammar.has_host_paths && is_host_path(text) {
+                ValueKind::Host
+            } else {
+                kind
+            };
+            is_behind_code |= kind == ValueKind::Code;
+            named.texts.push(Typed {
+                text,
+                kind,
+                role: Role::Operand,
+            });
         }
-        let is_of_script = |kind: &ValueKind| matches!(kind, ValueKind::Text | ValueKind::Code);
-        kind.filter(|kind| !(self.is_behind_code && is_of_script(kind)))
+        // With one operand, the last is the directory here.
+        if self.operands.len() == 1 {
+            named.texts.extend(operands.last.map(here));
+        }
     }
 }
 
+/// The values of an option, of the kinds that `variant` gives them, if it does.
+fn values<'a>(
+    known: &Known<'a>,
+    variant: Option<&Grammar>,
+) -> impl Iterator<Item = Typed<'a>> + Clone {
+    let option = known.option;
+    let named_again = |name: &&str| variant?.option(name.as_bytes());
+    let again: Option<&Opt> = option.names.iter().find_map(named_again);
+    let kinds = match again.unwrap_or(option).takes {
+        // What is attached all the same, nobody knows.
+        Takes::Nothing => [ValueKind::Any; 2],
+        Takes::One(kind) | Takes::Attached(kind) => [kind, ValueKind::Any],
+        Takes::Two(one, other) => [one, other],
+    };
+    let role = if option.moves_cwd {
+        Role::Place
+    } else {
+        Role::Value
+    };
+    let values = known.values.into_iter().zip(kinds);
+    values.filter_map(move |(text, kind)| text.map(|text| Typed { text, kind, role }))
+}
+
+/// An operand that says itself what it is.
+fn keyed<'a>(grammar: &Grammar, text: &'a [u8]) -> Option<Typed<'a>> {
+    let mut keys = grammar.keyed.iter();
+    keys.find_map(|(key, kind)| {
+        let rest = text.strip_prefix(key.as_bytes())?.strip_prefix(b"=")?;
+        Some(Typed {
+            text: rest,
+            kind: *kind,
+            role: Role::Operand,
+        })
+    })
+}
+
+/// The working directory, to which that is done.
+fn here<'a>(kind: ValueKind) -> Typed<'a> {
+    Typed {
+        text: b".",
+        kind,
+        role: Role::Operand,
+    }
+}
+
+/// Whether a colon comes before any slash: `host:path`.
+fn is_host_path(text: &[u8]) -> bool {
+    let mut marks = text.iter().filter(|byte| b":/".contains(byte));
+    marks.next() == Some(&b':') && !text.starts_with(b":")
+}
+
 impl ValueKind {
-    /// Whether it names a file or a directory.
+    /// Whether it names a file or a directory, as it stands there.
     pub(crate) fn is_file(self) -> bool {
         match self {
-            Self::Read | Self::Write | Self::Delete | Self::List | Self::Code => true,
+            Self::Read
+            | Self::Write
+            | Self::Change
+            | Self::Delete
+            | Self::Move
+            | Self::List
+            | Self::Code
+            | Self::Revision
+            | Self::Any => true,
             Self::Number
             | Self::Text
             | Self::Pattern
             | Self::Program
             | Self::Inline
-            | Self::Host => false,
+            | Self::Host
+            | Self::Data => false,
         }
     }
 }

@@ -17,10 +17,14 @@ pub(crate) enum ValueKind {
     Pattern,
     /// A file or directory that is read.
     Read,
-    /// One that is made, written or changed.
+    /// One that is made or written over, or whose attributes are set.
     Write,
+    /// One that is read, and written or may be: `sed -i`, editors.
+    Change,
     /// One that is removed.
     Delete,
+    /// One that is read and removed, and what it held is written under another name: `mv`, `gzip`.
+    Move,
     /// One whose names are listed.
     List,
     /// A program that is run, or a command line with one.
@@ -29,8 +33,19 @@ pub(crate) enum ValueKind {
     Code,
     /// Code as text, evaluated as it stands there.
     Inline,
-    /// A host, URL, or remote that the call speaks to.
+    /// A host, URL, or remote that the call speaks to. Where it is the path of a file instead
+    /// (`git clone ../x`, `file:///etc/x`), that is read.
     Host,
+    /// Text, but a file that is read if it stands behind an `@` or `<` that is the first byte or
+    /// the first of a value behind `=`: `curl -d @x`, `-F a=@x;type=y`; or, as curl has it, behind
+    /// the first `@`: `--data-urlencode a@x`.
+    Data,
+    /// What git takes for a revision or a path: the path is the whole, or what stands behind the
+    /// first colon, as in `HEAD:x`. It is read.
+    Revision,
+    /// What nobody knows, as all of a command without a table: it may be a file that is read or
+    /// written, or hold one behind `=`, `:`, `@` or `,`.
+    Any,
 }
 
 /// Whether an option takes values.
@@ -76,6 +91,9 @@ pub(crate) struct Opt {
     pub(crate) ends_options: bool,
     /// With it, the command goes through directories.
     pub(crate) walks: bool,
+    /// Its value is the directory from which all other names of the call are taken, wherever they
+    /// stand: `git -C`.
+    pub(crate) moves_cwd: bool,
     /// With it, the first operand is no longer the pattern, script or expression that it is
     /// without.
     pub(crate) replaces_first: bool,
@@ -88,10 +106,38 @@ pub(crate) struct Operands {
     pub(crate) first: Vec<ValueKind>,
     /// What any number of further ones are; none if there can be none.
     pub(crate) rest: Option<ValueKind>,
-    /// What the last one is, if it differs.
+    /// What the last one is, if it differs. Where there is but one operand, it is of the kind of
+    /// those before, and this is the working directory: `ln -s x`.
     pub(crate) last: Option<ValueKind>,
     /// Whether the first operand that is no option, and all behind it, is another command.
     pub(crate) are_command: bool,
+}
+
+/// Other words for a verb.
+#[derive(Debug)]
+pub(crate) struct Alias {
+    pub(crate) words: Vec<&'static str>,
+    pub(crate) verb: &'static str,
+}
+
+impl Alias {
+    /// The word, if it is but one.
+    pub(crate) fn single(&self) -> Option<&'static str> {
+        match self.words.as_slice() {
+            [word] => Some(word),
+            _ => None,
+        }
+    }
+}
+
+/// What differs in calls that have one of some options.
+#[derive(Debug, Default)]
+pub(crate) struct Variant {
+    /// Their names, with dashes, one of each.
+    pub(crate) options: Vec<&'static str>,
+    /// Its operands, its keyed ones, its [`Grammar::walks`] and [`Grammar::falls_back_to_cwd`] stand
+    /// in place of all of those; its options say what options take, where that differs.
+    pub(crate) grammar: Grammar,
 }
 
 /// The grammar of a command, or of one of its verbs.
@@ -103,12 +149,22 @@ pub(crate) struct Operands {
 pub(crate) struct Grammar {
     pub(crate) options: Vec<Opt>,
     pub(crate) operands: Operands,
+    /// Operands that begin with a name and `=`, and of what kind the rest is: `dd of=FILE`.
+    pub(crate) keyed: Vec<(&'static str, ValueKind)>,
+    /// The first of which the call has an option says what its operands are.
+    pub(crate) variants: Vec<Variant>,
     /// The grammars behind verbs.
     pub(crate) verbs: HashMap<&'static str, Grammar>,
+    /// Other names of verbs.
+    pub(crate) aliases: Vec<Alias>,
     /// Bytes that make an operand mean an option: `+` and `--force` of `git push x +main`.
     pub(crate) prefixes: Vec<(u8, &'static str)>,
     /// Long options may be cut short where that is unambiguous: getopt_long(3).
     pub(crate) abbreviates: bool,
+    /// The verb that stands for itself before a word that is none: `pnpm x` is `pnpm run x`.
+    pub(crate) implied_verb: Option<&'static str>,
+    /// A verb may be cut short where that is unambiguous: npm, ip.
+    pub(crate) abbreviates_verbs: bool,
     /// A long option has one dash, and letters make no clusters: find, go.
     pub(crate) has_single_dashes: bool,
     /// `--` is no end of options: find.
@@ -128,8 +184,10 @@ pub(crate) struct Grammar {
     pub(crate) takes_commands: bool,
     /// It always goes through directories.
     pub(crate) walks: bool,
-    /// Without an operand it works on the working directory.
-    pub(crate) falls_back_to_cwd: bool,
+    /// What it does to the working directory if no operand is of that kind.
+    pub(crate) falls_back_to_cwd: Option<ValueKind>,
+    /// An operand with a colon, and no slash before it, is a file of another machine: scp.
+    pub(crate) has_host_paths: bool,
     /// Where each name's option is, made when it is first asked for.
     index: OnceLock<HashMap<&'static [u8], usize>>,
 }
@@ -148,9 +206,14 @@ impl Grammar {
         self.operands.first.first() == Some(&ValueKind::Inline)
     }
 
-    /// The grammar behind `word`, if that is a verb here.
+    /// The grammar behind `word`, if that is a verb here, or another name of one.
     pub(crate) fn verb(&self, word: &[u8]) -> Option<&Self> {
-        self.verbs.get(str::from_utf8(word).ok()?)
+        let word = str::from_utf8(word).ok()?;
+        let is_it = |alias: &&Alias| alias.single() == Some(word);
+        self.verbs.get(word).or_else(|| {
+            let alias = self.aliases.iter().find(is_it)?;
+            self.verbs.get(alias.verb)
+        })
     }
 
     /// The option of exactly that name, its dashes included.

@@ -12,6 +12,7 @@ mod commands;
 mod history;
 mod interpreters;
 mod named;
+mod synonyms;
 mod tables;
 mod verdicts;
 

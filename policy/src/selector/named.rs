@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
 use crate::inline;
-use crate::operand::{Access, FileOperand};
+use crate::operand::FileOperand;
 use crate::pattern::{PathPattern, file_name};
 use crate::request::FileKind;
 use crate::tabled;
@@ -108,11 +108,9 @@ impl Selectors {
         let Some(list) = &self.tool else {
             return true;
         };
-        match file.access {
-            Some(Access::Unknown) => true,
-            Some(access) => on_list(list, access.class()) || covers_exec(list),
-            None => reading == Reading::Strict || covers_exec(list),
-        }
+        let mut accesses = file.accesses.iter();
+        let is_untabled = file.accesses.is_empty() && reading == Reading::Strict;
+        is_untabled || covers_exec(list) || accesses.any(|access| on_list(list, access.class()))
     }
 
     /// The working directory counts, and the one that an option puts in its place.
