@@ -137,6 +137,11 @@ mod trust;
 mod variable;
 mod verdict;
 mod version;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, reason = "rules and sessions ask it next")
+)]
+mod watch;
 mod word;
 
 pub use approval::Approval;

@@ -1,0 +1,311 @@
+//! The watch list: environment variables that change what a program does.
+//!
+//! An allow that does not name them fails where one of them is not as it was at session start.
+//! The list is data, `data/watched.txt`, which says why each is on it; `[env] untrusted` adds to
+//! it and takes out.
+
+mod data;
+
+use std::collections::BTreeMap;
+
+use crate::escape::EscapeError;
+use crate::places::Places;
+use crate::word::Word;
+use data::{BUILTIN, Entry};
+
+/// The class of the names that a policy adds.
+const UNTRUSTED: &str = "untrusted";
+
+/// An entry of `[env] untrusted`.
+#[derive(Debug, Clone)]
+pub(crate) struct EnvName {
+    name: Word,
+    /// Whether the entry takes the name out: `"!NAME"`.
+    is_exception: bool,
+}
+
+impl EnvName {
+    /// Reads `NAME` or `!NAME`.
+    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, EscapeError> {
+        let exception = text.strip_prefix('!');
+        Ok(Self {
+            name: Word::parse(exception.unwrap_or(text), places)?,
+            is_exception: exception.is_some(),
+        })
+    }
+}
+
+/// Which variables are watched.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct WatchList {
+    added: Vec<Word>,
+    taken_out: Vec<Word>,
+}
+
+/// How a watched variable differs from session start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
+    /// The session did not start with it.
+    New,
+    /// It has another value, or another order of values.
+    Changed,
+    /// It is gone, and what it protected is not protected any more.
+    Removed,
+}
+
+/// One watched variable that is not as it was at session start.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Change<'e> {
+    /// `NAME=VALUE`, as execve(2) passes it; of a variable that is gone, as it was.
+    pub(crate) variable: &'e [u8],
+    /// What kind of variable it is, in a word.
+    pub(crate) class: &'static str,
+    pub(crate) how: How,
+}
+
+impl Change<'_> {
+    /// The name of the variable, for a message.
+    pub(crate) fn name(&self) -> &[u8] {
+        name_of(self.variable)
+    }
+}
+
+impl WatchList {
+    /// The builtin list, with what a policy adds and takes out.
+    pub(crate) fn new(untrusted: impl IntoIterator<Item = EnvName>) -> Self {
+        let mut list = Self::default();
+        for EnvName { name, is_exception } in untrusted {
+            if is_exception {
+                list.taken_out.push(name);
+            } else {
+                list.added.push(name);
+            }
+        }
+        list
+    }
+
+    /// The class of `variable`, a `NAME=VALUE`, if it is watched where it is new.
+    ///
+    /// A name without a value counts as well: programs disagree on what it means.
+    pub(crate) fn watched(&self, variable: &[u8]) -> Option<&'static str> {
+        let watch = self.watch(name_of(variable))?;
+        watch.is_set_by(variable).then_some(watch.class())
+    }
+
+    /// The watched variables in `now` that are not as they were at the `start` of the session,
+    /// in order, then those that are missing. Without a `start` all are new.
+    ///
+    /// A name may stand there several times: getenv(3) takes its first value, bash its last. If
+    /// its values, or their order, are not those of the start, each of them counts.
+    pub(crate) fn changes<'e>(
+        &self,
+        start: Option<&'e [Vec<u8>]>,
+        now: &'e [Vec<u8>],
+    ) -> Vec<Change<'e>> {
+        let start = start.unwrap_or_default();
+        let differing = self.differing(start, now);
+        if differing.is_empty() {
+            return Vec::new();
+        }
+        self.changes_of(differing, start, now)
+    }
+
+    /// The watched names whose values are not those of the start.
+    fn differing<'e>(
+        &self,
+        start: &'e [Vec<u8>],
+        now: &'e [Vec<u8>],
+    ) -> BTreeMap<&'e [u8], Seen<'e>> {
+        let (start, now) = without_common_ends(start, now);
+        let mut differing = BTreeMap::new();
+        let mut differs = |name| {
+            if let Some(watch) = self.watch(name) {
+                differing.insert(name, Seen::of(watch));
+            }
+        };
+        // A shell changes a value in its place.
+        let is_same_name = |(one, other): (&Vec<u8>, &Vec<u8>)| name_of(one) == name_of(other);
+        let mut pairs = start.iter().zip(now);
+        if start.len() == now.len() && pairs.clone().all(is_same_name) {
+            pairs
+                .by_ref()
+                .filter(|(was, is)| was != is)
+                .for_each(|(_, is)| differs(name_of(is)));
+            return differing;
+        }
+        let mut started = self.by_name(start);
+        let mut current = self.by_name(now);
+        let names = started.keys().chain(current.keys()).copied();
+        let names: Vec<&[u8]> = names.collect();
+        for name in names {
+            // Taken out, so that what both have is compared once.
+            let (was, is) = (started.remove(name), current.remove(name));
+            if was != is {
+                differs(name);
+            }
+        }
+        differing
+    }
+
+    /// The entries of each watched name, in order.
+    fn by_name<'e>(&self, entries: &'e [Vec<u8>]) -> BTreeMap<&'e [u8], Vec<&'e [u8]>> {
+        let mut by_name: BTreeMap<&[u8], Vec<&[u8]>> = BTreeMap::new();
+        for entry in entries {
+            let name = name_of(entry);
+            if self.watch(name).is_some() {
+                by_name.entry(name).or_default().push(entry);
+            }
+        }
+        by_name
+    }
+
+    /// What the values of the `differing` names come to.
+    fn changes_of<'e>(
+        &self,
+        mut differing: BTreeMap<&'e [u8], Seen<'e>>,
+        start: &'e [Vec<u8>],
+        now: &'e [Vec<u8>],
+    ) -> Vec<Change<'e>> {
+        for entry in start {
+            if let Some(seen) = differing.get_mut(name_of(entry)) {
+                seen.at_start.get_or_insert(entry);
+            }
+        }
+        let mut changes = Vec::new();
+        for entry in now {
+            let name = name_of(entry);
+            let (Some(seen), Some(watch)) = (differing.get_mut(name), self.watch(name)) else {
+                continue;
+            };
+            seen.is_there = true;
+            let (how, counts) = match seen.at_start {
+                None => (How::New, watch.is_set_by(entry)),
+                Some(_) => (How::Changed, !watch.is_harmless(entry)),
+            };
+            if counts {
+                let class = seen.class;
+                changes.push(Change {
+                    variable: entry,
+                    class,
+                    how,
+                });
+            }
+        }
+        let gone = differing.values().filter(|seen| !seen.is_there);
+        changes.extend(gone.filter(|seen| seen.is_kept).filter_map(|seen| {
+            Some(Change {
+                variable: seen.at_start?,
+                class: seen.class,
+                how: How::Removed,
+            })
+        }));
+        changes
+    }
+
+    /// Why the variable called `name` is watched, if it is.
+    fn watch(&self, name: &[u8]) -> Option<Watch> {
+        let is_one_of = |words: &[Word]| words.iter().any(|word| word.matches(name));
+        let watch = if is_one_of(&self.added) {
+            Watch::Added
+        } else {
+            Watch::Builtin(BUILTIN.entry(name)?)
+        };
+        (!is_one_of(&self.taken_out)).then_some(watch)
+    }
+}
+
+/// Why a name is watched.
+#[derive(Debug, Clone, Copy)]
+enum Watch {
+    /// A policy says so: any value counts.
+    Added,
+    Builtin(Entry),
+}
+
+impl Watch {
+    fn class(self) -> &'static str {
+        match self {
+            Self::Added => UNTRUSTED,
+            Self::Builtin(entry) => entry.class,
+        }
+    }
+
+    /// Whether `variable`, of this name, does something where the session did not start with it.
+    fn is_set_by(self, variable: &[u8]) -> bool {
+        let counts = match self {
+            Self::Added => true,
+            Self::Builtin(entry) => entry.counts_set,
+        };
+        counts && !self.is_harmless(variable)
+    }
+
+    /// Whether the variable protects, so that it counts when it is gone.
+    fn is_kept(self) -> bool {
+        match self {
+            Self::Added => true,
+            Self::Builtin(entry) => entry.counts_kept,
+        }
+    }
+
+    fn is_harmless(self, variable: &[u8]) -> bool {
+        let (Self::Builtin(entry), Some(value)) = (self, value_of(variable)) else {
+            return false;
+        };
+        BUILTIN.is_harmless(name_of(variable), entry, value)
+    }
+}
+
+/// What is known of a name whose values differ.
+#[derive(Debug)]
+struct Seen<'e> {
+    class: &'static str,
+    is_kept: bool,
+    /// Its first entry at the start.
+    at_start: Option<&'e [u8]>,
+    is_there: bool,
+}
+
+impl Seen<'_> {
+    fn of(watch: Watch) -> Self {
+        Self {
+            class: watch.class(),
+            is_kept: watch.is_kept(),
+            at_start: None,
+            is_there: false,
+        }
+    }
+}
+
+/// What is left of both without the entries that they begin and end with alike.
+fn without_common_ends<'e>(
+    start: &'e [Vec<u8>],
+    now: &'e [Vec<u8>],
+) -> (&'e [Vec<u8>], &'e [Vec<u8>]) {
+    let is_same = |(one, other): &(&Vec<u8>, &Vec<u8>)| one == other;
+    let head = start.iter().zip(now).take_while(is_same).count();
+    let (start, now) = (
+        start.get(head..).unwrap_or_default(),
+        now.get(head..).unwrap_or_default(),
+    );
+    let pairs = start.iter().rev().zip(now.iter().rev());
+    let tail = pairs.take_while(is_same).count();
+    let cut = |entries: &'e [Vec<u8>]| {
+        let length = entries.len().saturating_sub(tail);
+        entries.get(..length).unwrap_or_default()
+    };
+    (cut(start), cut(now))
+}
+
+/// The name of a variable: what stands before the `=`, or all of it.
+fn name_of(variable: &[u8]) -> &[u8] {
+    let mut parts = variable.splitn(2, |byte| *byte == b'=');
+    parts.next().unwrap_or(variable)
+}
+
+/// What stands behind the `=`, if there is one.
+fn value_of(variable: &[u8]) -> Option<&[u8]> {
+    variable.splitn(2, |byte| *byte == b'=').nth(1)
+}
+
+#[cfg(test)]
+mod tests;
