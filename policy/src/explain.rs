@@ -1,5 +1,7 @@
 //! Why a call gets its verdict: each rule that holds, and of the others the key that fails.
 
+use std::fmt;
+
 use jiff::Timestamp;
 
 use crate::image::{Image, Images};
@@ -18,6 +20,8 @@ pub struct Explanation<'r> {
     pub hits: Vec<Hit<'r>>,
     /// The rules that are about the program and do not hold, in the same order.
     pub misses: Vec<Miss<'r>>,
+    /// What holds an allow back that is otherwise meant.
+    pub objection: Option<Objection>,
 }
 
 /// A rule that holds.
@@ -38,7 +42,53 @@ pub struct Miss<'r> {
     pub key: &'static str,
 }
 
+/// What holds back an allow that is otherwise meant for a call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// The variable.
+    pub name: Vec<u8>,
+    /// What kind of variable it is, in a word: `loader`, `interpreter`.
+    pub class: &'static str,
+    /// What became of it since the session began, in a word: `new`, `changed`, `gone`.
+    pub how: &'static str,
+    /// The rule.
+    pub rule: String,
+}
+
+impl fmt::Display for Objection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            name,
+            class,
+            how,
+            rule,
+        } = self;
+        let name = name.escape_ascii();
+        write!(
+            f,
+            "{name} ({class}) is {how} since the session began, and rule {rule} does not name it"
+        )
+    }
+}
+
 impl Ruleset {
+    /// The variable for whose sake alone an allow does not hold, if that is why nothing allows the
+    /// call.
+    #[must_use]
+    pub fn objection(&self, request: &ExecRequest, now: Timestamp) -> Option<Objection> {
+        let image = Image::of_program(request, &self.trust);
+        let is_held_back = |rule: &Rule, image: &Image<'_>| rule.failing(image, now) == Some("env");
+        let rule = self.allows.first([&image], is_held_back)?;
+        let changes = image.changes();
+        let change = changes.iter().find(|change| !rule.passes_over(change))?;
+        Some(Objection {
+            name: change.name().to_vec(),
+            class: change.class,
+            how: change.how.as_str(),
+            rule: rule.id().to_owned(),
+        })
+    }
+
     /// Judges one exec as [`Ruleset::decide`] does, and says why. Every rule is looked at.
     #[must_use]
     pub fn explain(&self, request: &ExecRequest, now: Timestamp) -> Explanation<'_> {
@@ -67,6 +117,7 @@ impl Ruleset {
             verdict: self.decide(request, now),
             hits,
             misses,
+            objection: self.objection(request, now),
         }
     }
 }

@@ -17,6 +17,7 @@ use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
 use crate::trust::Trust;
 use crate::version::is_version_of;
+use crate::watch::Change;
 
 /// What counts when it is in doubt whether something holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -136,6 +137,13 @@ impl<'r> Image<'r> {
     /// The files that the call names, as far as this image will find them.
     pub(crate) fn files(&self) -> &[FileOperand] {
         self.files.get_or_init(|| operand::files(self))
+    }
+
+    /// The watched variables that are not as they were when the session began.
+    pub(crate) fn changes(&self) -> Vec<Change<'r>> {
+        let start = self.request.start_env.as_deref();
+        let now = self.request.env.as_deref().unwrap_or_default();
+        self.trust.watch.changes(start, now)
     }
 
     /// The hosts that the call names; `None` for one that cannot be told.

@@ -156,7 +156,6 @@ const TOP: &[Section] = &[Section::Top];
 const MODE: &[Section] = &[Section::Mode];
 const REJECT: &[Section] = &[Section::Reject];
 const ALLOW: &[Section] = &[Section::Allow];
-const NOT_ALLOW: &[Section] = &[Section::Ask, Section::Deny];
 const RULES: &[Section] = &[Section::Allow, Section::Ask, Section::Deny];
 
 const SECURITY: Form = Form::Choice(&["deny", "allowlist", "full"]);
@@ -209,7 +208,7 @@ const KEYS: &[Key] = &[
     later("tools",               TOP, Form::Map(Section::Tool)),
     later("safe_bins",           TOP, Form::Table(Section::SafeBins)),
     later("charter",             TOP, Form::Table(Section::Charter)),
-    later("env",                 TOP, Form::Table(Section::Env)),
+    optional("env",              TOP, Form::Table(Section::Env)),
     later("audit",               TOP, Form::Table(Section::Audit)),
 
     optional("security",         MODE, SECURITY),
@@ -233,7 +232,7 @@ const KEYS: &[Key] = &[
     optional("host",             RULES, Form::Texts(Kind::Host)).selecting(),
     optional("script",           RULES, Form::Texts(Kind::Path)).selecting(),
     optional("cwd",              RULES, Form::Texts(Kind::Path)).selecting(),
-    optional("env",              NOT_ALLOW, Form::Texts(Kind::Env)).selecting(),
+    optional("env",              RULES, Form::Texts(Kind::Env)).selecting(),
     optional("via",              RULES, Form::Texts(Kind::Program)).selecting(),
     optional("sha256",           RULES, Form::Texts(Kind::Digest)).selecting(),
     optional("expires",          RULES, Form::Date),
@@ -243,7 +242,6 @@ const KEYS: &[Key] = &[
     optional("escalate",         &[Section::Ask], Form::Bool),
     optional("match",            RULES, Form::Examples),
     optional("not_match",        RULES, Form::Examples),
-    later("env",                 ALLOW, Form::Texts(Kind::Env)).selecting(),
     later("ignore_case",         RULES, Form::Bool),
 
     optional("security",         &[Section::Tool], SECURITY),

@@ -11,6 +11,7 @@ use crate::pattern::PathPattern;
 use crate::places::Places;
 use crate::program::Program;
 use crate::variable::Variable;
+use crate::watch::EnvName;
 use crate::word::Word;
 
 /// What is wrong with a string, and what the author could write instead.
@@ -31,7 +32,8 @@ impl Kind {
             Self::Path => path(entry, places).map(drop),
             Self::Host => host(entry).map(drop),
             Self::Env => env(entry, places).map(drop),
-            Self::EnvName | Self::Name => name(entry, places),
+            Self::EnvName => env_name(text, places).map(drop),
+            Self::Name => name(entry, places),
             Self::Digest => digest(text).map(drop),
             Self::Duration => duration::parse(text).map(drop),
         }
@@ -100,6 +102,13 @@ pub(crate) fn env(text: &str, places: &Places) -> Result<Variable, Complaint> {
     let (variable, _) = text.split_once('=').unwrap_or((text, ""));
     name(variable, places)?;
     Variable::parse(text, places)
+        .map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
+}
+
+/// An entry of `[env] untrusted`, with its `!` if it has one.
+pub(crate) fn env_name(text: &str, places: &Places) -> Result<EnvName, Complaint> {
+    name(text.strip_prefix('!').unwrap_or(text), places)?;
+    EnvName::parse(text, places)
         .map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 

@@ -148,7 +148,7 @@ pub use approval::Approval;
 pub use class::classes;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
 pub use digest::Digest;
-pub use explain::{Explanation, Hit, Miss};
+pub use explain::{Explanation, Hit, Miss, Objection};
 pub use grammar::command_table;
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;

@@ -12,6 +12,7 @@ use crate::rule::Rule;
 use crate::settings::Modes;
 use crate::source::{Included, Includes, Layer, Source};
 use crate::trust::Trust;
+use crate::watch::WatchList;
 
 /// How deep files may include one another.
 const DEPTH_MAX: usize = 8;
@@ -66,6 +67,7 @@ pub(crate) fn load(
             .iter()
             .flat_map(|part| part.trusted_dirs.iter().cloned())
             .collect(),
+        watch: WatchList::new(parts.iter().flat_map(|part| part.untrusted.iter().cloned())),
     };
     if faults.is_empty() {
         faults.extend(failing_examples(&parts, places, &trust));

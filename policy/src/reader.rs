@@ -25,6 +25,7 @@ use crate::rule::{Action, Rule};
 use crate::settings::Settings;
 use crate::source::{Layer, SOURCE_MAX_BYTES, Source};
 use crate::syntax::{self, MadeUp};
+use crate::watch::EnvName;
 
 /// What one source says.
 #[derive(Debug)]
@@ -33,6 +34,8 @@ pub(crate) struct Part {
     /// What the source includes, with its places.
     pub(crate) includes: Vec<(String, Place)>,
     pub(crate) trusted_dirs: Vec<PathPattern>,
+    /// `[env] untrusted`.
+    pub(crate) untrusted: Vec<EnvName>,
     pub(crate) settings: Settings,
     pub(crate) rules: Vec<DraftRule>,
     pub(crate) faults: Vec<Fault>,
@@ -54,6 +57,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         layer: source.layer,
         includes: Vec::new(),
         trusted_dirs: Vec::new(),
+        untrusted: Vec::new(),
         settings: Settings::default(),
         rules: Vec::new(),
         faults,
@@ -137,6 +141,9 @@ impl Reader<'_> {
         if let Some(mode) = fields.value("mode") {
             self.mode(mode);
         }
+        if let Some(env) = fields.value("env") {
+            self.env(env);
+        }
         for (action, section) in [
             (Action::Allow, Section::Allow),
             (Action::Ask, Section::Ask),
@@ -213,6 +220,20 @@ impl Reader<'_> {
                     self.checker.fault(text.span, message, None);
                 }
                 Ok(pattern) => self.part.trusted_dirs.push(pattern),
+                Err((message, help)) => self.checker.fault(text.span, message, help),
+            }
+        }
+    }
+
+    fn env(&mut self, env: &Spanned<DeValue<'_>>) {
+        let Some(table) = env.get_ref().as_table() else {
+            return;
+        };
+        self.refuse_of_layer(env.span(), "`[env]`");
+        let fields = self.checker.fields(Section::Env, table, env.span());
+        for text in fields.texts("untrusted") {
+            match kind::env_name(text.text, self.checker.places) {
+                Ok(name) => self.part.untrusted.push(name),
                 Err((message, help)) => self.checker.fault(text.span, message, help),
             }
         }

@@ -93,8 +93,8 @@ pub enum Stream {
 }
 
 impl ExecRequest {
-    /// A call of `program` without anything that only a live session knows. Its descriptors are
-    /// plain.
+    /// A call of `program` without anything that only a live session knows. Its environment is
+    /// empty, and its descriptors are plain.
     #[must_use]
     pub fn new(program: ProgramFile, argv: Vec<Vec<u8>>) -> Self {
         Self {
@@ -102,7 +102,7 @@ impl ExecRequest {
             interpreters: Vec::new(),
             argv,
             cwd: None,
-            env: None,
+            env: Some(Arc::default()),
             start_env: None,
             destinations: HashMap::new(),
             streams: [Stream::Plain, Stream::Plain, Stream::Plain],

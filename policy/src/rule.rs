@@ -12,6 +12,7 @@ use crate::program::Program;
 use crate::request::RuleKey;
 use crate::selector::{List, Selectors};
 use crate::source::Layer;
+use crate::watch::Change;
 
 /// What a rule does with the calls that it holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -245,6 +246,11 @@ impl Rule {
     /// Whether the rule looks at the files that a call names, or at what they are for.
     pub(crate) fn is_of_files(&self) -> bool {
         self.is_of_paths() || self.selectors.tool.is_some()
+    }
+
+    /// Whether this allow names the variable that changed.
+    pub(crate) fn passes_over(&self, change: &Change<'_>) -> bool {
+        self.selectors.passes_over(change)
     }
 
     /// Whether the rule needs a digest.

@@ -72,7 +72,9 @@ impl Ruleset {
         let wants = Wants {
             digests: rules.iter().any(Rule::is_of_digest),
             lineage: rules.iter().any(Rule::is_of_lineage),
-            env: rules.iter().any(Rule::is_of_env),
+            env: rules
+                .iter()
+                .any(|rule| rule.is_of_env() || rule.action() == Action::Allow),
             paths: rules.iter().any(Rule::is_of_paths),
             places: rules.iter().any(Rule::is_of_places),
             streams: rules.iter().any(Rule::is_of_files),
@@ -160,7 +162,7 @@ impl Ruleset {
         self.wants.lineage
     }
 
-    /// Whether any rule looks at the environment of a call.
+    /// Whether anything of the policy looks at the environment of a call. Every allow does.
     #[must_use]
     pub fn wants_env(&self) -> bool {
         self.wants.env

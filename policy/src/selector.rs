@@ -15,6 +15,7 @@ use crate::pattern::{PathPattern, file_name};
 use crate::program::Program;
 use crate::tabled;
 use crate::variable::Variable;
+use crate::watch::Change;
 use crate::word::Word;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
@@ -67,7 +68,7 @@ pub(crate) struct Selectors {
     pub(crate) script: Option<List<PathPattern>>,
     /// The working directory.
     pub(crate) cwd: Option<List<PathPattern>>,
-    /// A deny or an ask: some variable.
+    /// A deny or an ask: some variable. An allow: every watched one that changed.
     pub(crate) env: Option<List<Variable>>,
     /// Some ancestor.
     pub(crate) via: Option<Vec<Program>>,
@@ -101,13 +102,14 @@ impl Selectors {
         if !self.cwd_holds(image, reading) {
             return Some("cwd");
         }
-        if !self.env_holds(image, reading) {
-            return Some("env");
-        }
         if !self.via_holds(image, reading) {
             return Some("via");
         }
-        (!self.sha256_holds(image, reading)).then_some("sha256")
+        if !self.sha256_holds(image, reading) {
+            return Some("sha256");
+        }
+        // The last, for it alone may hold an allow back that is meant for the call.
+        (!self.env_holds(image, reading)).then_some("env")
     }
 
     /// Puts beside each path what its directories really are.
@@ -283,16 +285,27 @@ impl Selectors {
         }
     }
 
+    /// A deny or an ask looks at every variable; an allow, at those that are watched and not as
+    /// they were when the session began.
     fn env_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(list) = &self.env else {
-            return true;
-        };
-        match &image.request.env {
-            Some(variables) => variables.iter().any(|variable| {
+        match (reading, &self.env, &image.request.env) {
+            (Reading::Strict, _, Some(_)) => image
+                .changes()
+                .iter()
+                .all(|change| self.passes_over(change)),
+            (Reading::Strict, _, None) => false,
+            (Reading::Doubtful, None, _) | (Reading::Doubtful, _, None) => true,
+            (Reading::Doubtful, Some(list), Some(env)) => env.iter().any(|variable| {
                 list.holds(reading, |entry, reading| entry.covers(variable, reading))
             }),
-            None => reading == Reading::Doubtful,
         }
+    }
+
+    /// Whether an allow names the variable that changed.
+    pub(crate) fn passes_over(&self, change: &Change<'_>) -> bool {
+        let covers = |entry: &Variable, reading| entry.covers(change.shown(), reading);
+        let list = self.env.as_ref();
+        list.is_some_and(|list| list.holds(Reading::Strict, covers))
     }
 
     fn via_holds(&self, image: &Image<'_>, reading: Reading) -> bool {

@@ -1,4 +1,4 @@
-//! Trusted directories: where bare names live.
+//! What a policy trusts: the directories where bare names live, and variables that change nothing.
 //!
 //! A bare name in an allow is the name of a file in one of these directories. In those that
 //! every system has, that is believed only of a file which the session cannot have put
@@ -7,6 +7,7 @@
 
 use crate::pattern::{PathPattern, file_name};
 use crate::request::ProgramFile;
+use crate::watch::WatchList;
 
 /// The directories of every system in which a bare name is looked for.
 pub const SYSTEM_DIRS: [&[u8]; 6] = [
@@ -18,11 +19,13 @@ pub const SYSTEM_DIRS: [&[u8]; 6] = [
     b"/usr/local/sbin",
 ];
 
-/// Where bare names are looked for.
+/// What the rules of a policy rest on.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Trust {
     /// `trusted_dirs`, of every source that may have it.
     pub(crate) named: Vec<PathPattern>,
+    /// The variables that no allow passes over.
+    pub(crate) watch: WatchList,
 }
 
 impl Trust {
@@ -46,6 +49,7 @@ mod tests {
     fn vouches(path: &str, is_settled: bool) -> bool {
         let trust = Trust {
             named: vec![PathPattern::parse("~/.nvm/*/bin", &Places::of_tests()).unwrap()],
+            watch: WatchList::default(),
         };
         let file = ProgramFile {
             is_settled,

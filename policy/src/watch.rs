@@ -53,6 +53,17 @@ pub(crate) enum How {
     Removed,
 }
 
+impl How {
+    /// The word for it.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Self::New => "new",
+            Self::Changed => "changed",
+            Self::Removed => "gone",
+        }
+    }
+}
+
 /// One watched variable that is not as it was at session start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Change<'e> {
@@ -64,6 +75,14 @@ pub(crate) struct Change<'e> {
 }
 
 impl Change<'_> {
+    /// What the variable is now: without a value if it is gone.
+    pub(crate) fn shown(&self) -> &[u8] {
+        match self.how {
+            How::New | How::Changed => self.variable,
+            How::Removed => self.name(),
+        }
+    }
+
     /// The name of the variable, for a message.
     pub(crate) fn name(&self) -> &[u8] {
         name_of(self.variable)

@@ -15,22 +15,10 @@ use execward_policy::{
 use jiff::Timestamp;
 
 /// Policies that use what this version does not read yet: nothing else is wrong with them.
-const OF_LATER: [&str; 3] = ["12-target-debug", "14-mcp-host", "16-charter"];
+const OF_LATER: [&str; 2] = ["14-mcp-host", "16-charter"];
 
 /// Checks that this version does not answer as they say, and what they wait for.
-const WAITING: [(&str, &str); 5] = [
-    (
-        "ask env=NODE_OPTIONS=--require=./x.js : ~/.nvm/versions/node/v22.1.0/bin/pnpm run test",
-        "watched variables",
-    ),
-    (
-        "ask env=HTTPS_PROXY=http://evil:3128 : curl https://pypi.org/simple",
-        "watched variables",
-    ),
-    (
-        "deny env=LD_PRELOAD=x : npm ci --ignore-scripts",
-        "watched variables",
-    ),
+const WAITING: [(&str, &str); 2] = [
     ("allow : /usr/bin/busybox ls -l", "applets of an allow"),
     (
         "allow argv0=cat : /usr/bin/busybox x",

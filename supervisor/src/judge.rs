@@ -149,6 +149,7 @@ impl Judgement {
 
     fn operator(self) -> Self {
         Self {
+            detail: None,
             decision: Decision::Allow,
             verdict: "allow",
             ground: Reason::Operator,
@@ -236,7 +237,8 @@ impl Gate {
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;
-        let verdict = rules.decide(request, Timestamp::now());
+        let now = Timestamp::now();
+        let verdict = rules.decide(request, now);
         let is_unmatched = match verdict.basis() {
             Basis::Default { security, .. } => security != Security::Deny,
             Basis::Rule(_) | Basis::Children(_) => false,
@@ -244,7 +246,11 @@ impl Gate {
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv
         });
-        let judgement = Judgement::of(verdict);
+        let mut judgement = Judgement::of(verdict);
+        if is_unmatched && judgement.decision != Decision::Allow {
+            let objection = rules.objection(request, now);
+            judgement.detail = objection.map(|objection| objection.to_string());
+        }
         if is_unmatched
             && rules.trusts_operator()
             && is_operators

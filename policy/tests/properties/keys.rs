@@ -135,6 +135,8 @@ proptest! {
         let below = DraftPolicy::of_user("allowlist", "off", &[parent]).load();
         let itself = DraftPolicy::of_user("allowlist", "off", &[itself]).load();
         for mut call in calls {
+            // An allow looks at it, and `children` do not.
+            call.request.env = Some(Arc::default());
             let lineage = &mut call.request.lineage;
             lineage.ancestors.retain(|ancestor| ancestor.allowed_by.as_ref() != Some(&key));
             if is_below {
@@ -180,6 +182,7 @@ proptest! {
         request.program = execward_policy::ProgramFile::at(request.program.given);
         request.interpreters.clear();
         request.cwd = Some("/w".into());
+        request.env = Some(Arc::default());
         let words = std::iter::once(&request.program.given).chain(request.argv.iter().skip(1));
         let words: Vec<String> = words.map(|word| {
             String::from_utf8(word.clone()).expect("the alphabet is ASCII")

@@ -28,6 +28,9 @@ pub(super) fn text(request: &ExecRequest, explanation: &Explanation<'_>) -> Stri
     for miss in &explanation.misses {
         text += &format!("  fails: {}: {}\n", rule_in_words(miss.rule), miss.key);
     }
+    if let Some(objection) = &explanation.objection {
+        text += &format!("  {objection}\n");
+    }
     text
 }
 
@@ -46,6 +49,9 @@ struct Shown<'a> {
     argv: Vec<String>,
     hits: Vec<ShownRule<'a>>,
     misses: Vec<ShownRule<'a>>,
+    /// The variable that holds an allow back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    variable: Option<String>,
 }
 
 /// One rule of it.
@@ -111,6 +117,10 @@ pub(super) fn json(
         argv: request.argv.iter().map(|word| displayed(word)).collect(),
         hits: hits.collect(),
         misses: misses.collect(),
+        variable: explanation
+            .objection
+            .as_ref()
+            .map(|objection| displayed(&objection.name)),
     })
 }
 
