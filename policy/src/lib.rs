@@ -124,6 +124,15 @@ mod request;
 mod rule;
 mod rule_reader;
 mod ruleset;
+#[cfg_attr(
+    not(test),
+    expect(
+        dead_code,
+        unused_imports,
+        reason = "`[safe_bins]` is connected to it next"
+    )
+)]
+mod safe_bin;
 mod schema;
 mod selector;
 mod settings;
