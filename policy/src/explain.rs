@@ -7,8 +7,9 @@ use jiff::Timestamp;
 use crate::image::{Image, Images};
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
-use crate::ruleset::Ruleset;
+use crate::ruleset::{NotSafe, Ruleset};
 use crate::verdict::Verdict;
+use crate::watch::Change;
 
 /// A verdict with everything that was weighed for it.
 #[derive(Debug, Clone)]
@@ -20,7 +21,7 @@ pub struct Explanation<'r> {
     pub hits: Vec<Hit<'r>>,
     /// The rules that are about the program and do not hold, in the same order.
     pub misses: Vec<Miss<'r>>,
-    /// What holds an allow back that is otherwise meant.
+    /// What alone keeps the call from being allowed.
     pub objection: Option<Objection>,
 }
 
@@ -42,51 +43,89 @@ pub struct Miss<'r> {
     pub key: &'static str,
 }
 
-/// What holds back an allow that is otherwise meant for a call.
+/// What alone keeps a call from being allowed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
-    /// The variable.
-    pub name: Vec<u8>,
-    /// What kind of variable it is, in a word: `loader`, `interpreter`.
-    pub class: &'static str,
-    /// What became of it since the session began, in a word: `new`, `changed`, `gone`.
-    pub how: &'static str,
-    /// The rule.
-    pub rule: String,
+pub enum Objection {
+    /// A watched variable that is not as it was when the session began.
+    Variable {
+        /// Its name.
+        name: Vec<u8>,
+        /// What kind of variable it is, in a word: `loader`, `interpreter`.
+        class: &'static str,
+        /// What became of it, in a word: `new`, `changed`, `gone`.
+        how: &'static str,
+        /// The rule that would allow the call; a safe bin needs none.
+        rule: Option<String>,
+    },
+    /// A safe bin is called in a way that is not safe.
+    SafeBin {
+        /// The bin.
+        name: Vec<u8>,
+        /// Why, as the end of a sentence about the call.
+        why: String,
+    },
 }
 
 impl fmt::Display for Objection {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            name,
-            class,
-            how,
-            rule,
-        } = self;
-        let name = name.escape_ascii();
-        write!(
-            f,
-            "{name} ({class}) is {how} since the session began, and rule {rule} does not name it"
-        )
+        match self {
+            Self::Variable {
+                name,
+                class,
+                how,
+                rule,
+            } => {
+                let name = name.escape_ascii();
+                write!(f, "{name} ({class}) is {how} since the session began")?;
+                rule.as_ref().map_or(Ok(()), |rule| {
+                    write!(f, ", and rule {rule} does not name it")
+                })
+            }
+            Self::SafeBin { name, why } => {
+                let name = name.escape_ascii();
+                write!(f, "{name} is a safe bin, but {why}")
+            }
+        }
+    }
+}
+
+impl Objection {
+    fn of(change: &Change<'_>, rule: Option<&Rule>) -> Self {
+        Self::Variable {
+            name: change.name().to_vec(),
+            class: change.class,
+            how: change.how.as_str(),
+            rule: rule.map(|rule| rule.id().to_owned()),
+        }
     }
 }
 
 impl Ruleset {
-    /// The variable for whose sake alone an allow does not hold, if that is why nothing allows the
-    /// call.
+    /// What alone keeps a call from being allowed, if there is one such thing.
     #[must_use]
     pub fn objection(&self, request: &ExecRequest, now: Timestamp) -> Option<Objection> {
         let image = Image::of_program(request, &self.trust);
         let is_held_back = |rule: &Rule, image: &Image<'_>| rule.failing(image, now) == Some("env");
-        let rule = self.allows.first([&image], is_held_back)?;
-        let changes = image.changes();
-        let change = changes.iter().find(|change| !rule.passes_over(change))?;
-        Some(Objection {
-            name: change.name().to_vec(),
-            class: change.class,
-            how: change.how.as_str(),
-            rule: rule.id().to_owned(),
-        })
+        let rule = self.allows.first([&image], is_held_back);
+        if let Some(rule) = rule {
+            let changes = image.changes();
+            let change = changes.iter().find(|change| !rule.passes_over(change))?;
+            return Some(Objection::of(change, Some(rule)));
+        }
+        let name = image.safe_name(&self.safe_bins)?;
+        match self.unsafe_bin(&image, now)? {
+            NotSafe::Change(change) => Some(Objection::of(&change, None)),
+            NotSafe::Arguments(why) => {
+                let (name, why) = (name.to_vec(), why.to_string());
+                Some(Objection::SafeBin { name, why })
+            }
+            NotSafe::Stream(number) => {
+                let what = if number == 0 { "read" } else { "write" };
+                let why = format!("no rule lets it {what} the file on descriptor {number}");
+                let name = name.to_vec();
+                Some(Objection::SafeBin { name, why })
+            }
+        }
     }
 
     /// Judges one exec as [`Ruleset::decide`] does, and says why. Every rule is looked at.

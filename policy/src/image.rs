@@ -15,6 +15,7 @@ use crate::module;
 use crate::operand::{self, FileOperand};
 use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
+use crate::safe_bin::SafeBins;
 use crate::trust::Trust;
 use crate::version::is_version_of;
 use crate::watch::Change;
@@ -237,6 +238,21 @@ impl<'r> Image<'r> {
     /// Whether it is a `#!` file, which the kernel gives to an interpreter.
     pub(crate) fn is_script(&self) -> bool {
         self.is_program() && !self.request.interpreters.is_empty()
+    }
+
+    /// The name by which it is one of the safe bins, if its file is the one that the name says.
+    pub(crate) fn safe_name(&self, bins: &SafeBins) -> Option<&[u8]> {
+        let mut names = self.names(Reading::Strict);
+        let name = names.find_map(|path| {
+            let name = file_name(path);
+            (bins.has(name) && self.is_vouched_for(path)).then_some(name)
+        });
+        name.filter(|_| !self.is_script() && !self.is_disguised())
+    }
+
+    /// Whether the file runs as another command than its name says.
+    pub(crate) fn is_disguised(&self) -> bool {
+        dispatch::called(self).is_some() || dispatch::is_another(self)
     }
 
     /// Whether it is the file passed to execve(2), and no interpreter of it.

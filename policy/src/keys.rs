@@ -206,7 +206,7 @@ const KEYS: &[Key] = &[
     optional("ask",              TOP, Form::Tables(Section::Ask)),
     optional("deny",             TOP, Form::Tables(Section::Deny)),
     later("tools",               TOP, Form::Map(Section::Tool)),
-    later("safe_bins",           TOP, Form::Table(Section::SafeBins)),
+    optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
     later("charter",             TOP, Form::Table(Section::Charter)),
     optional("env",              TOP, Form::Table(Section::Env)),
     later("audit",               TOP, Form::Table(Section::Audit)),

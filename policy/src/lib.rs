@@ -124,15 +124,8 @@ mod request;
 mod rule;
 mod rule_reader;
 mod ruleset;
-#[cfg_attr(
-    not(test),
-    expect(
-        dead_code,
-        unused_imports,
-        reason = "`[safe_bins]` is connected to it next"
-    )
-)]
 mod safe_bin;
+mod safe_bin_reader;
 mod schema;
 mod selector;
 mod settings;
@@ -146,12 +139,9 @@ mod trust;
 mod variable;
 mod verdict;
 mod version;
-#[cfg_attr(
-    not(test),
-    expect(dead_code, reason = "rules and sessions ask it next")
-)]
 mod watch;
 mod word;
+mod wrapper;
 
 pub use approval::Approval;
 pub use class::classes;

@@ -9,6 +9,7 @@ use crate::places::Places;
 use crate::preset::{DISTRUSTING, PRESETS, preset};
 use crate::reader::{DraftRule, Part, read};
 use crate::rule::Rule;
+use crate::safe_bin::SafeBins;
 use crate::settings::Modes;
 use crate::source::{Included, Includes, Layer, Source};
 use crate::trust::Trust;
@@ -23,6 +24,7 @@ pub(crate) struct Loaded {
     pub(crate) rules: Vec<Rule>,
     pub(crate) modes: Modes,
     pub(crate) trust: Trust,
+    pub(crate) safe_bins: SafeBins,
     /// Whether what the operator typed needs no rule.
     pub(crate) trusts_operator: bool,
 }
@@ -73,6 +75,12 @@ pub(crate) fn load(
         faults.extend(failing_examples(&parts, places, &trust));
     }
     Diagnostics::check(faults)?;
+    let safe_bins = [Layer::Builtin, Layer::User]
+        .into_iter()
+        .flat_map(|layer| parts.iter().filter(move |part| part.layer == layer))
+        .filter_map(|part| part.safe_bins.clone())
+        .next_back()
+        .unwrap_or_default();
     let settings: Vec<_> = parts
         .iter()
         .map(|part| (part.layer, part.settings))
@@ -82,6 +90,7 @@ pub(crate) fn load(
         rules: rules.map(|draft| draft.rule).collect(),
         modes: Modes::of(&settings),
         trust,
+        safe_bins,
         trusts_operator: !DISTRUSTING.iter().any(|preset| seen.contains(*preset)),
     })
 }

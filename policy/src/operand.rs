@@ -18,6 +18,16 @@ pub(crate) enum Access {
 impl Access {
     /// Whatever a call can do to a file.
     const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::List];
+
+    /// This and nothing else.
+    pub(crate) fn alone(self) -> &'static [Self] {
+        match self {
+            Self::Read => &[Self::Read],
+            Self::Write => &[Self::Write],
+            Self::Delete => &[Self::Delete],
+            Self::List => &[Self::List],
+        }
+    }
 }
 
 /// A file or directory that a call names.
@@ -54,10 +64,16 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     let mut files: Vec<FileOperand> = placed(image)
         .map(|(written, path)| FileOperand::of(written, path, request))
         .collect();
-    let accesses: [&[Access]; 3] = [&[Access::Read], &[Access::Write], &[Access::Write]];
-    for (stream, accesses) in request.streams.iter().zip(accesses) {
-        if let Stream::File(path) = stream {
-            files.push(FileOperand::of_stream(path, accesses));
+    let accesses = [Access::Read, Access::Write, Access::Write];
+    for (stream, access) in request.streams.iter().zip(accesses) {
+        match stream {
+            Stream::Plain => {}
+            Stream::File(path) => files.push(FileOperand::of_stream(path, access.alone())),
+            // It may be any file.
+            Stream::Unknown => files.push(FileOperand {
+                destination: None,
+                ..FileOperand::of_stream(b"", access.alone())
+            }),
         }
     }
     files
@@ -256,7 +272,8 @@ impl FileOperand {
         }
     }
 
-    fn of_stream(path: &[u8], accesses: &'static [Access]) -> Self {
+    /// A file that a standard descriptor is.
+    pub(crate) fn of_stream(path: &[u8], accesses: &'static [Access]) -> Self {
         let destination = Destination {
             path: path.to_vec(),
             kind: FileKind::Regular,

@@ -22,6 +22,7 @@ use crate::mode::{Ask, Security};
 use crate::pattern::PathPattern;
 use crate::places::Places;
 use crate::rule::{Action, Rule};
+use crate::safe_bin::SafeBins;
 use crate::settings::Settings;
 use crate::source::{Layer, SOURCE_MAX_BYTES, Source};
 use crate::syntax::{self, MadeUp};
@@ -34,6 +35,8 @@ pub(crate) struct Part {
     /// What the source includes, with its places.
     pub(crate) includes: Vec<(String, Place)>,
     pub(crate) trusted_dirs: Vec<PathPattern>,
+    /// `[safe_bins]`, if the source has it.
+    pub(crate) safe_bins: Option<SafeBins>,
     /// `[env] untrusted`.
     pub(crate) untrusted: Vec<EnvName>,
     pub(crate) settings: Settings,
@@ -58,6 +61,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         includes: Vec::new(),
         trusted_dirs: Vec::new(),
         untrusted: Vec::new(),
+        safe_bins: None,
         settings: Settings::default(),
         rules: Vec::new(),
         faults,
@@ -143,6 +147,9 @@ impl Reader<'_> {
         }
         if let Some(env) = fields.value("env") {
             self.env(env);
+        }
+        if let Some(safe_bins) = fields.value("safe_bins") {
+            self.safe_bins(safe_bins);
         }
         for (action, section) in [
             (Action::Allow, Section::Allow),

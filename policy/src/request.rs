@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::digest::Digest;
 use crate::image::collapse;
 use crate::source::Layer;
+use crate::wrapper;
 
 /// One exec: the file, what will be loaded with it, and its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +39,15 @@ pub struct ExecRequest {
     pub streams: [Stream; 3],
     /// Where the exec comes from.
     pub lineage: Lineage,
+}
+
+impl ExecRequest {
+    /// Where in `argv` the command begins that the program will start, if the program is a wrapper
+    /// such as `env` or `timeout` and its arguments name one. That command is an exec of its own.
+    #[must_use]
+    pub fn payload_position(&self) -> Option<usize> {
+        wrapper::position(self)
+    }
 }
 
 /// Where a path leads.

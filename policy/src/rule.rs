@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use crate::command::Command;
 use crate::flag::Flag;
 use crate::image::{Image, Reading};
+use crate::operand::FileOperand;
 use crate::program::Program;
 use crate::request::RuleKey;
 use crate::selector::{List, Selectors};
@@ -246,6 +247,16 @@ impl Rule {
     /// Whether the rule looks at the files that a call names, or at what they are for.
     pub(crate) fn is_of_files(&self) -> bool {
         self.is_of_paths() || self.selectors.tool.is_some()
+    }
+
+    /// Whether this allow lets anybody do to `file` what its access says.
+    pub(crate) fn lets_file(&self, file: &FileOperand, now: Timestamp) -> bool {
+        let mut keys = self.selectors.keys();
+        let is_of_files = keys.all(|key| matches!(key, "tool" | "path"));
+        self.action == Action::Allow
+            && is_of_files
+            && !self.has_expired(now)
+            && self.selectors.let_file(file)
     }
 
     /// Whether this allow names the variable that changed.

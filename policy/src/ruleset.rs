@@ -1,5 +1,7 @@
 //! A loaded policy, and the function that this crate is for.
 
+mod unlisted;
+
 use std::time::Duration;
 
 use jiff::Timestamp;
@@ -12,11 +14,14 @@ use crate::operand;
 use crate::places::Places;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
+use crate::safe_bin::SafeBins;
 use crate::settings::Modes;
 use crate::source::{Includes, Source};
 use crate::table::RuleTable;
 use crate::trust::Trust;
 use crate::verdict::{Basis, Decision, Verdict};
+use crate::wrapper;
+pub(crate) use unlisted::NotSafe;
 
 /// The rules and the modes of a policy without a fault. It never changes.
 #[derive(Debug, Clone)]
@@ -28,6 +33,7 @@ pub struct Ruleset {
     pub(crate) allows: RuleTable,
     pub(crate) trust: Trust,
     modes: Modes,
+    pub(crate) safe_bins: SafeBins,
     wants: Wants,
     trusts_operator: bool,
 }
@@ -67,6 +73,7 @@ impl Ruleset {
             rules,
             modes,
             trust,
+            safe_bins,
             trusts_operator,
         } = load(sources, places, includes)?;
         let wants = Wants {
@@ -90,6 +97,7 @@ impl Ruleset {
             allows: of(Action::Allow, false),
             trust,
             modes,
+            safe_bins,
             wants,
             trusts_operator,
         })
@@ -113,6 +121,9 @@ impl Ruleset {
         if let Some(rule) = self.denies.first(images.all(), denies) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
+        if let Some(rule) = self.denied_payload(request, now) {
+            return Verdict::of_rule(Decision::Deny, rule);
+        }
         let asks = |rule: &Rule, image: &Image<'_>| {
             rule.holds(image, now) && !self.is_lifted(rule, image, now)
         };
@@ -125,10 +136,16 @@ impl Ruleset {
         if let Some(rule) = self.allowed_by(&images, now) {
             return self.judge(State::Allowed, Some(Basis::Rule(rule)));
         }
-        match self.child_of(&images, now) {
-            Some(rule) => self.judge(State::Allowed, Some(Basis::Children(rule))),
-            None => self.judge(State::Unmatched, None),
+        if self.is_safe_bin(&images.program, now) {
+            return self.judge(State::Allowed, Some(Basis::SafeBin));
         }
+        if let Some(rule) = self.child_of(&images, now) {
+            return self.judge(State::Allowed, Some(Basis::Children(rule)));
+        }
+        if wrapper::is_light(&images.program) {
+            return self.judge(State::Allowed, Some(Basis::Wrapper));
+        }
+        self.judge(State::Unmatched, None)
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
@@ -170,8 +187,12 @@ impl Ruleset {
 
     /// Whether anything of the policy looks at the standard descriptors of a call.
     #[must_use]
-    pub fn wants_streams(&self) -> bool {
-        self.wants.streams
+    pub fn wants_streams(&self, request: &ExecRequest) -> bool {
+        let is_safe_bin = || {
+            let image = Image::of_program(request, &self.trust);
+            image.safe_name(&self.safe_bins).is_some()
+        };
+        self.wants.streams || is_safe_bin()
     }
 
     /// The absolute paths of the files that a call names, as it has them, where a rule looks at
@@ -183,6 +204,11 @@ impl Ruleset {
             let images = Images::of(request, &self.trust);
             for image in images.all() {
                 paths.extend(operand::paths(image, !self.wants.paths));
+            }
+            let payloads = std::iter::successors(wrapper::payload(request), wrapper::payload);
+            for payload in payloads.take(wrapper::DEPTH_MAX) {
+                let image = Image::of_program(&payload, &self.trust);
+                paths.extend(operand::paths(&image, !self.wants.paths));
             }
             paths.sort_unstable();
             paths.dedup();

@@ -115,6 +115,11 @@ impl SafeBins {
         Ok(())
     }
 
+    /// Whether there is one called `name`.
+    pub(crate) fn has(&self, name: &[u8]) -> bool {
+        self.bins.contains_key(name)
+    }
+
     /// Whether a call of the bin called `name` with these arguments, those after the first, only
     /// filters.
     ///

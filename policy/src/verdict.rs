@@ -47,6 +47,10 @@ pub enum Basis<'r> {
     /// No rule holds, but the program is among the `children` of the rule that allowed an
     /// ancestor.
     Children(&'r Rule),
+    /// No rule holds, but the call is that of a safe bin, which only filters.
+    SafeBin,
+    /// No rule holds, but the program only starts another, which is judged by itself.
+    Wrapper,
     /// The mode: no rule holds, or the mode is stricter than the rule that does.
     Default {
         /// The mode's `security`.
@@ -101,7 +105,7 @@ impl<'r> Verdict<'r> {
     pub fn rule(&self) -> Option<&'r Rule> {
         match self.basis {
             Basis::Rule(rule) | Basis::Children(rule) => Some(rule),
-            Basis::Default { .. } => None,
+            Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => None,
         }
     }
 }

@@ -103,14 +103,6 @@ impl WatchList {
         list
     }
 
-    /// The class of `variable`, a `NAME=VALUE`, if it is watched where it is new.
-    ///
-    /// A name without a value counts as well: programs disagree on what it means.
-    pub(crate) fn watched(&self, variable: &[u8]) -> Option<&'static str> {
-        let watch = self.watch(name_of(variable))?;
-        watch.is_set_by(variable).then_some(watch.class())
-    }
-
     /// The watched variables in `now` that are not as they were at the `start` of the session,
     /// in order, then those that are missing. Without a `start` all are new.
     ///

@@ -45,6 +45,8 @@ impl Judgement {
         let ground = match verdict.basis() {
             Basis::Rule(_) => Reason::Rule,
             Basis::Children(_) => Reason::Children,
+            Basis::SafeBin => Reason::SafeBin,
+            Basis::Wrapper => Reason::Wrapper,
             Basis::Default { .. } => Reason::Default,
         };
         Self {
@@ -60,7 +62,9 @@ impl Judgement {
             detail: None,
             allowed_by: match verdict.basis() {
                 Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
-                Basis::Children(_) | Basis::Default { .. } => None,
+                Basis::Children(_) | Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => {
+                    None
+                }
             },
             unanswered: match verdict.unanswered() {
                 Decision::Allow => Unanswered::Allow,
@@ -202,9 +206,12 @@ impl Judgement {
                 Some(rule) => format!("rule {}", rule.id),
                 None => "not in the policy".into(),
             },
-            Reason::Children | Reason::Operator | Reason::TargetMissing | Reason::SupError => {
-                "execward failed".into()
-            }
+            Reason::Children
+            | Reason::SafeBin
+            | Reason::Wrapper
+            | Reason::Operator
+            | Reason::TargetMissing
+            | Reason::SupError => "execward failed".into(),
         }
     }
 
@@ -227,7 +234,7 @@ impl Gate {
             request.env = Some(env());
             request.start_env = Some(Arc::clone(&self.beginning.env));
         }
-        request.streams = if self.rules.wants_streams() {
+        request.streams = if self.rules.wants_streams(request) {
             self.beginning.streams(task)
         } else {
             Default::default()
@@ -241,7 +248,7 @@ impl Gate {
         let verdict = rules.decide(request, now);
         let is_unmatched = match verdict.basis() {
             Basis::Default { security, .. } => security != Security::Deny,
-            Basis::Rule(_) | Basis::Children(_) => false,
+            Basis::Rule(_) | Basis::Children(_) | Basis::SafeBin | Basis::Wrapper => false,
         };
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv

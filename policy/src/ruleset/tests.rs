@@ -15,6 +15,7 @@ mod interpreters;
 mod named;
 mod synonyms;
 mod tables;
+mod unlisted;
 mod verdicts;
 
 fn load(sources: &[(&str, Layer)]) -> Ruleset {

@@ -191,9 +191,9 @@ mod tests {
                     Takes::Two(ValueKind::Text, ValueKind::Text) => true,
                     Takes::Two(..) => false,
                     Takes::One(kind) | Takes::Attached(kind) => {
-                        use ValueKind::{Code, List, Number, Pattern, Text};
+                        use ValueKind::{Code, Inline, List, Number, Pattern, Text};
                         matches!(kind, Number | Text | Pattern | List)
-                            || kind == Code && text.is_some()
+                            || matches!(kind, Code | Inline) && text.is_some()
                     }
                 };
                 assert!(is_text, "{name} {flag}");

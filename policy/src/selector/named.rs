@@ -113,6 +113,20 @@ impl Selectors {
         is_untabled || covers_exec(list) || accesses.any(|access| on_list(list, access.class()))
     }
 
+    /// Whether `tool` and `path` cover all that is done to the file.
+    pub(crate) fn let_file(&self, file: &FileOperand) -> bool {
+        let is_on_tool = |list: &List<Word>| {
+            let mut accesses = file.accesses.iter();
+            accesses.all(|access| on_list(list, access.class()))
+        };
+        let is_on_path = |list: &List<PathPattern>| {
+            list.holds(Reading::Strict, |pattern, reading| {
+                covers(pattern, file, reading)
+            })
+        };
+        self.tool.as_ref().is_some_and(is_on_tool) && self.path.as_ref().is_none_or(is_on_path)
+    }
+
     /// The working directory counts, and the one that an option puts in its place.
     pub(super) fn cwd_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
         let Some(list) = &self.cwd else {

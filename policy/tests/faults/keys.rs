@@ -49,7 +49,7 @@ fn unknown_keys_and_values_come_with_the_nearest_spelling() {
                 Some(
                     "the keys of the top of the file are `version`, `layer`, `include`, \
                      `trusted_dirs`, `mode`, `allow`, `ask`, `deny`, \
-                     `env`"
+                     `safe_bins`, `env`"
                 )
             ),
         ]
@@ -113,7 +113,6 @@ fn every_key_that_does_not_work_yet_says_so() {
     );
     for (key, value) in [
         ("tools", "{ file_read = { ask = 'off' } }"),
-        ("safe_bins", "{ names = [] }"),
         ("charter", "{ auto_approve = ['git status'] }"),
         ("audit", "{ redact = ['--token'] }"),
     ] {
@@ -126,15 +125,12 @@ fn every_key_that_does_not_work_yet_says_so() {
 
 #[test]
 fn the_value_of_a_key_that_does_not_work_yet_is_checked_all_the_same() {
-    let found = crate::faults(
-        "version = 1\n[safe_bins.profile.x]\noperands = 1\nflags = { '-n' = 'maybe', 'x' = 'none' }",
-    );
+    let found = crate::faults("version = 1\n[charter]\nauto_approve = ['git | sh']");
     assert_eq!(
         found,
         [
-            "p.toml:2:2: `safe_bins` is not supported by this version yet",
-            "p.toml:4:18: unknown value `maybe`",
-            "p.toml:4:27: `x` is no flag",
+            "p.toml:2:2: `charter` is not supported by this version yet",
+            "p.toml:3:17: shell syntax in a command: `|`",
         ]
     );
 }

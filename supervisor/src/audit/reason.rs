@@ -12,6 +12,10 @@ pub(crate) enum Reason {
     Default,
     /// The `children` of the rule that allowed an ancestor.
     Children,
+    /// No rule, but the call is that of a safe bin: a filter with harmless arguments.
+    SafeBin,
+    /// No rule, but the program only starts another, which is judged by itself.
+    Wrapper,
     /// CMD, as the operator typed it.
     Operator,
     /// A person said so, for this exec.
@@ -49,6 +53,8 @@ impl Reason {
             Self::Rule => "rule",
             Self::Default => "default",
             Self::Children => "children",
+            Self::SafeBin => "safe_bin",
+            Self::Wrapper => "wrapper",
             Self::Operator => "operator",
             Self::User => "user",
             Self::Grant => "grant",

@@ -1,7 +1,7 @@
 //! A call that nobody makes: its file is looked up as the gate would for this very process.
 
 use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset};
@@ -15,6 +15,9 @@ use crate::kernel::Kernel;
 use crate::named::NamedFiles;
 use crate::settled::Settled;
 use crate::tracee::Tid;
+
+/// Most wrappers around one another that are followed.
+const WRAPPERS_MAX: usize = 64;
 
 /// Where a bare name is taken to be if no directory of PATH has it.
 const BARE_DIRECTORY: &[u8] = b"/usr/bin/";
@@ -172,6 +175,47 @@ impl Caller {
             }
             Err(error) => Err(CheckError::LookUp(error.to_string())),
         }
+    }
+
+    /// The call, the one that it makes if it is a wrapper's, and so on.
+    pub(super) fn follow(
+        &mut self,
+        request: ExecRequest,
+        via: &[OsString],
+        rules: &Ruleset,
+    ) -> Result<Vec<ExecRequest>, CheckError> {
+        let mut chain = vec![request];
+        while let Some(payload) = self.payload(chain.last(), via, rules)? {
+            chain.push(payload);
+            if chain.len() > WRAPPERS_MAX {
+                return Err(CheckError::TooDeep);
+            }
+        }
+        Ok(chain)
+    }
+
+    fn payload(
+        &mut self,
+        outer: Option<&ExecRequest>,
+        via: &[OsString],
+        rules: &Ruleset,
+    ) -> Result<Option<ExecRequest>, CheckError> {
+        let payload = outer.and_then(|outer| Some((outer, outer.payload_position()?)));
+        let Some((outer, at)) = payload else {
+            return Ok(None);
+        };
+        let (before, words) = outer.argv.split_at_checked(at).unwrap_or_default();
+        let words: Vec<OsString> = words.iter().cloned().map(OsString::from_vec).collect();
+        let Found::Request(mut request) = self.find(&Call::typed(&words)?, rules, false)? else {
+            return Ok(None);
+        };
+        self.add_ancestors(&mut request, via, rules)?;
+        // `env NAME=VALUE program`.
+        let set = before.iter().skip(1);
+        let set = set.filter(|word| word.contains(&b'=') && !word.starts_with(b"-"));
+        let env = outer.env.iter().flat_map(|env| env.iter());
+        request.env = Some(env.chain(set).cloned().collect());
+        Ok(Some(*request))
     }
 
     /// Puts the call below these programs, the nearest first.

@@ -29,6 +29,8 @@ pub(crate) enum CheckError {
     Directory { path: PathBuf, error: io::Error },
     #[error("the program has no name; write what would be typed behind `--`")]
     NoProgram,
+    #[error("wrappers around wrappers, deeper than anybody would follow")]
+    TooDeep,
     #[error("cannot look the file up: {0}")]
     LookUp(String),
     #[error("cannot read `{}`: {error}", path.display())]
@@ -48,9 +50,11 @@ impl CheckError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::NoSuch { .. } => ExitStatus::Finding,
-            Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
-                ExitStatus::Usage
-            }
+            Self::Policy(_)
+            | Self::NoRecord(_)
+            | Self::NoProgram
+            | Self::TooDeep
+            | Self::Directory { .. } => ExitStatus::Usage,
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
             Self::Log(_)
             | Self::Places(_)
@@ -95,7 +99,8 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
             request
         }
     };
-    say(&policy, &request, args.json, out)
+    let chain = caller.follow(*request, &args.via, &policy.rules)?;
+    say(&policy, &chain, args.json, out)
 }
 
 /// Says why a recorded exec gets its verdict from the policy as it is now.
@@ -126,7 +131,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };
-    say(&policy, &request, args.json, out)?;
+    say(&policy, &[*request], args.json, out)?;
     Ok(ExitStatus::Success)
 }
 
@@ -144,18 +149,36 @@ fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> 
     places.newest_log().map_err(failed)
 }
 
+/// Says the strictest verdict of a call and of those that wrappers make of it in turn.
 fn say(
     policy: &LoadedPolicy,
-    request: &ExecRequest,
+    chain: &[ExecRequest],
     is_json: bool,
     out: &mut impl Write,
 ) -> Result<ExitStatus, CheckError> {
-    let explanation = policy.rules.explain(request, Timestamp::now());
+    let now = Timestamp::now();
+    let explained = chain
+        .iter()
+        .map(|request| (request, policy.rules.explain(request, now)));
+    let strictest = explained.reduce(|strictest, next| {
+        if next.1.verdict.decision() > strictest.1.verdict.decision() {
+            next
+        } else {
+            strictest
+        }
+    });
+    let Some((request, explanation)) = strictest else {
+        return Err(CheckError::NoProgram);
+    };
+    let outer = chain
+        .iter()
+        .take_while(|outer| !std::ptr::eq(*outer, request));
+    let outer: Vec<&ExecRequest> = outer.collect();
     if is_json {
-        let line = shown::json(request, &explanation).map_err(io::Error::other)?;
+        let line = shown::json(request, &explanation, &outer).map_err(io::Error::other)?;
         writeln!(out, "{line}")?;
     } else {
-        write!(out, "{}", shown::text(request, &explanation))?;
+        write!(out, "{}", shown::text(request, &explanation, &outer))?;
     }
     Ok(match explanation.verdict.decision() {
         Decision::Allow => ExitStatus::Success,

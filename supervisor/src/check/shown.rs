@@ -10,8 +10,13 @@ use serde_json::json;
 use super::call::Call;
 use crate::audit::{displayed, escaped, quoted};
 
-/// Verdict, call, and each rule that had a say.
-pub(super) fn text(request: &ExecRequest, explanation: &Explanation<'_>) -> String {
+/// Verdict, call, and each rule that had a say; `outer` are the wrappers that make the call, if it
+/// was not typed.
+pub(super) fn text(
+    request: &ExecRequest,
+    explanation: &Explanation<'_>,
+    outer: &[&ExecRequest],
+) -> String {
     let verdict = &explanation.verdict;
     let mut text = format!("{}: {}", verdict.decision(), basis(verdict.basis()));
     if let Some(reason) = verdict.rule().and_then(|rule| rule.reason()) {
@@ -21,6 +26,9 @@ pub(super) fn text(request: &ExecRequest, explanation: &Explanation<'_>) -> Stri
         text += &format!("; if nobody answers: {}", verdict.unanswered());
     }
     text += &format!("\n  {}\n", command_line(request));
+    for outer in outer {
+        text += &format!("  started by: {}\n", command_line(outer));
+    }
     for hit in &explanation.hits {
         let end = if hit.is_lifted { " (lifted)" } else { "" };
         text += &format!("  holds: {}{end}\n", rule_in_words(hit.rule));
@@ -47,11 +55,14 @@ struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     argv: Vec<String>,
+    /// The wrappers that make the call, the outermost first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    started_by: Vec<Vec<String>>,
     hits: Vec<ShownRule<'a>>,
     misses: Vec<ShownRule<'a>>,
-    /// The variable that holds an allow back.
+    /// What alone keeps the call from being allowed.
     #[serde(skip_serializing_if = "Option::is_none")]
-    variable: Option<String>,
+    objection: Option<String>,
 }
 
 /// One rule of it.
@@ -88,6 +99,7 @@ impl<'a> ShownRule<'a> {
 pub(super) fn json(
     request: &ExecRequest,
     explanation: &Explanation<'_>,
+    outer: &[&ExecRequest],
 ) -> serde_json::Result<String> {
     let verdict = &explanation.verdict;
     let winner = verdict.rule();
@@ -114,14 +126,16 @@ pub(super) fn json(
         unanswered: unanswered.filter(|_| verdict.decision() == Decision::Ask),
         rule: winner.map(ShownRule::of),
         path: request.program.resolved.as_deref().map(displayed),
-        argv: request.argv.iter().map(|word| displayed(word)).collect(),
+        argv: argv_of(request),
+        started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
         hits: hits.collect(),
         misses: misses.collect(),
-        variable: explanation
-            .objection
-            .as_ref()
-            .map(|objection| displayed(&objection.name)),
+        objection: explanation.objection.as_ref().map(ToString::to_string),
     })
+}
+
+fn argv_of(request: &ExecRequest) -> Vec<String> {
+    request.argv.iter().map(|word| displayed(word)).collect()
 }
 
 /// What the kernel answers for a file that is not there.
@@ -201,6 +215,8 @@ fn basis(basis: Basis<'_>) -> String {
     match basis {
         Basis::Rule(rule) => format!("rule {}", place(rule)),
         Basis::Children(rule) => format!("the children of rule {}", place(rule)),
+        Basis::SafeBin => "a safe bin".to_owned(),
+        Basis::Wrapper => "a wrapper: what it starts is judged by itself".to_owned(),
         Basis::Default { security, ask } => {
             format!("no rule decides (security = \"{security}\", ask = \"{ask}\")")
         }
@@ -211,6 +227,8 @@ fn basis_word(basis: Basis<'_>) -> &'static str {
     match basis {
         Basis::Rule(_) => "rule",
         Basis::Children(_) => "children",
+        Basis::SafeBin => "safe_bin",
+        Basis::Wrapper => "wrapper",
         Basis::Default { .. } => "default",
     }
 }

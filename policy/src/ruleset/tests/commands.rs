@@ -55,7 +55,7 @@ fn an_allow_binds_the_command_to_the_name_that_program_covers() {
     let disguised = ProgramFile {
         given: "/tmp/cargo".into(),
         links: vec!["/tmp/cargo".into()],
-        ..ProgramFile::at("/usr/bin/env")
+        ..ProgramFile::at("/usr/bin/tool")
     };
     let request = call(disguised, &["cargo", "test"]);
     assert_eq!(

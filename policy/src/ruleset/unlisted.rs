@@ -1,0 +1,65 @@
+//! What no rule names: safe bins, and what a wrapper will start.
+
+use jiff::Timestamp;
+
+use super::Ruleset;
+use crate::image::{Image, Images};
+use crate::operand::{Access, FileOperand};
+use crate::request::{ExecRequest, Stream};
+use crate::rule::Rule;
+use crate::safe_bin::Unsafe;
+use crate::watch::Change;
+use crate::wrapper;
+
+/// Why a call of a safe bin is not safe.
+#[derive(Debug)]
+pub(crate) enum NotSafe<'r> {
+    Arguments(Unsafe<'r>),
+    /// No rule lets it use the file on that descriptor.
+    Stream(usize),
+    Change(Change<'r>),
+}
+
+impl Ruleset {
+    /// Whether the call is that of a safe bin: its file, its arguments, its environment, and what
+    /// it reads and writes.
+    pub(super) fn is_safe_bin(&self, image: &Image<'_>, now: Timestamp) -> bool {
+        image.safe_name(&self.safe_bins).is_some() && self.unsafe_bin(image, now).is_none()
+    }
+
+    /// Why a call of a safe bin is not safe.
+    pub(crate) fn unsafe_bin<'r>(&self, image: &Image<'r>, now: Timestamp) -> Option<NotSafe<'r>> {
+        let name = image.safe_name(&self.safe_bins).unwrap_or_default();
+        if let Err(why) = self.safe_bins.judge(name, image.arguments()) {
+            return Some(NotSafe::Arguments(why));
+        }
+        let accesses = [Access::Read, Access::Write, Access::Write];
+        let mut streams = image.request.streams.iter().zip(accesses);
+        let is_refused = |(stream, access): (&Stream, Access)| match stream {
+            Stream::Plain => false,
+            Stream::Unknown => true,
+            Stream::File(path) => !self.allows_file(image, path, access, now),
+        };
+        if let Some(number) = streams.position(is_refused) {
+            return Some(NotSafe::Stream(number));
+        }
+        image.changes().into_iter().next().map(NotSafe::Change)
+    }
+
+    /// Whether a rule allows whoever does nothing else to do this to that file.
+    fn allows_file(&self, image: &Image<'_>, path: &[u8], access: Access, now: Timestamp) -> bool {
+        let file = FileOperand::of_stream(path, access.alone());
+        let lets = |rule: &Rule, _: &Image<'_>| rule.lets_file(&file, now);
+        self.allows.first([image], lets).is_some()
+    }
+
+    /// The rule that denies what a wrapper will start, or that in turn.
+    pub(super) fn denied_payload(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
+        let payloads = std::iter::successors(wrapper::payload(request), wrapper::payload);
+        let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
+        payloads.take(wrapper::DEPTH_MAX).find_map(|payload| {
+            let images = Images::of(&payload, &self.trust);
+            self.denies.first(images.all(), denies)
+        })
+    }
+}
