@@ -233,11 +233,15 @@ impl Command {
 
     /// Whether the words lead the arguments of `image` and the flags are among them.
     pub(crate) fn words_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
-        match (reading, self.grammar) {
-            (Reading::Strict, Some(grammar)) => self.leads_by(grammar, image),
-            (Reading::Strict, None) => self.leads(image) || self.leads_as_written(image),
-            (Reading::Doubtful, _) => self.may_hold(image.arguments()),
+        match reading {
+            Reading::Strict => self.leads(image, image.arguments()),
+            Reading::Doubtful => self.may_hold(image.arguments()),
         }
+    }
+
+    /// Whether the entry means that applet, strictly.
+    pub(crate) fn means(&self, applet: &Guise<'_>) -> bool {
+        self.program.is_name(applet.name) && self.leads(applet.image, applet.arguments())
     }
 
     /// Whether the entry names `flag` too.
@@ -269,9 +273,17 @@ impl Command {
             && flags.all(|flag| tabled::has(flag, pieces(), Reading::Doubtful))
     }
 
-    /// Whether the words lead, and the flags are there, by the program's grammar.
-    fn leads_by(&self, grammar: &'static Grammar, image: &Image<'_>) -> bool {
-        let pieces = || grammar.read(image.arguments());
+    /// Whether the words lead `arguments`, strictly, and the flags are among them.
+    fn leads<'a>(
+        &self,
+        image: &Image<'_>,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> bool {
+        let Some(grammar) = self.grammar else {
+            return self.leads_plainly(image, arguments.clone())
+                || self.leads_as_written(image, arguments);
+        };
+        let pieces = || grammar.read(arguments.clone());
         let is_whole = !self.is_open && self.arity_of(image) > self.word_count();
         let leads = |words: &[Term]| tabled::lead(words, &self.flags, is_whole, pieces());
         let mut flags = self.flags.iter();
@@ -298,18 +310,26 @@ impl Command {
         flags.all(|flag| flag.is_among(arguments.clone(), reading))
     }
 
-    fn leads(&self, image: &Image<'_>) -> bool {
+    fn leads_plainly<'a>(
+        &self,
+        image: &Image<'_>,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> bool {
         let words = &self.words.proper;
-        let rest = image.arguments().skip(words.len());
-        lead(words, image.arguments())
+        let rest = arguments.clone().skip(words.len());
+        lead(words, arguments)
             && (self.is_open || self.is_whole_name(image, rest.clone()))
             && self.flags_hold(rest, Reading::Strict)
     }
 
-    fn leads_as_written(&self, image: &Image<'_>) -> bool {
-        let rest = image.arguments().skip(self.written.len());
+    fn leads_as_written<'a>(
+        &self,
+        image: &Image<'_>,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> bool {
+        let rest = arguments.clone().skip(self.written.len());
         !self.written.is_empty()
-            && lead(&self.written, image.arguments())
+            && lead(&self.written, arguments)
             && self.is_whole_name(image, rest)
     }
 

@@ -3,6 +3,7 @@
 //! The first element of the vector is the caller's to choose and says nothing about any other file.
 //! These go by it: busybox runs the applet of that name, and git called `git-push` pushes.
 
+use crate::class;
 use crate::grammar::{self, Piece};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
@@ -22,17 +23,41 @@ pub(crate) fn called<'i>(image: &'i Image<'_>) -> Option<&'i [u8]> {
     (!is_own && image.is_program() && goes_by_it()).then_some(first)
 }
 
-/// The applet that a multi-call file is asked for under its own name.
+/// The applet that a multi-call file is asked for under its own name: by its first argument.
 pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
+    if !image.kinds().is_multicall {
+        return None;
+    }
+    // Started as `cat` it is that, whatever follows.
+    let first = image.request.argv.first().map(|first| file_name(first));
+    let mut classes = class::of_file_name(first.unwrap_or_default());
+    if image.is_program() && !classes.any(|class| class.name == "multicall") {
+        return None;
+    }
     let name = image.arguments().next()?;
-    let is_asked = image.kinds().is_multicall && called(image).is_none() && !name.starts_with(b"-");
-    is_asked.then_some(Guise {
+    (!name.starts_with(b"-")).then_some(Guise {
         name,
         path: None,
         word: None,
         skipped: 1,
         image,
     })
+}
+
+/// The applet that a multi-call file runs, by either name.
+pub(crate) fn applet_run<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
+    let is_program = image.is_program() && image.kinds().is_multicall;
+    let by_first = || {
+        let name = file_name(image.request.argv.first()?);
+        Some(Guise {
+            name,
+            path: None,
+            word: None,
+            skipped: 0,
+            image,
+        })
+    };
+    applet(image).or_else(by_first).filter(|_| is_program)
 }
 
 /// The program that a dynamic linker is to start.

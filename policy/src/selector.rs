@@ -1,5 +1,6 @@
 //! What a rule looks at: its keys that select, each a list with exceptions.
 
+mod applet;
 mod named;
 
 use crate::command::Command;
@@ -79,6 +80,12 @@ pub(crate) struct Selectors {
 impl Selectors {
     /// The first key that does not hold for an image; `None` if all hold.
     pub(crate) fn failing(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
+        if reading == Reading::Strict
+            && self.names_applets()
+            && let Some(applet) = dispatch::applet_run(image)
+        {
+            return self.failing_applet(image, &applet);
+        }
         let is_disguised = || dispatch::called(image).is_some();
         if reading == Reading::Strict && is_disguised() || !self.program_holds(image, reading) {
             return Some("program");
@@ -96,6 +103,14 @@ impl Selectors {
         if !self.flags_hold(image, reading) {
             return Some("flags");
         }
+        if !self.args_hold(image, reading) {
+            return Some("args");
+        }
+        self.failing_rest(image, reading)
+    }
+
+    /// The first key that does not hold, of those that do not hang on the words of `command`.
+    fn failing_rest(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
         if let Some(key) = self.failing_name(image, reading) {
             return Some(key);
         }

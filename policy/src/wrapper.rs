@@ -80,16 +80,9 @@ pub(crate) fn payload(request: &ExecRequest) -> Option<ExecRequest> {
 
 /// Where in the vector of a wrapper's call its payload begins.
 pub(crate) fn position(request: &ExecRequest) -> Option<usize> {
-    let path = request.program.resolved.as_ref();
-    let names = [Some(&request.program.given), path];
-    let mut names = names.into_iter().flatten().map(|path| file_name(path));
-    let grammar = names.find_map(|name| {
-        let mut classes = class::of_file_name(name);
-        let is_wrapper = classes.any(|class| class.name == "wrappers");
-        grammar::of(name).filter(|grammar| is_wrapper && grammar.operands.are_command)
-    })?;
+    let (grammar, skipped) = wrapping(request)?;
     let before = grammar.operands.first.len();
-    let arguments = request.argv.iter().skip(1).map(Vec::as_slice);
+    let arguments = request.argv.iter().skip(skipped).map(Vec::as_slice);
     let operands = grammar.read(arguments).filter_map(|piece| match piece {
         Piece::Operand(operand) => Some(operand),
         Piece::Flag(_) | Piece::Unknown(_) => None,
@@ -101,4 +94,29 @@ pub(crate) fn position(request: &ExecRequest) -> Option<usize> {
     let first = payload.next().filter(|first| !first.is_empty())?;
     let is_it = |element: &Vec<u8>| std::ptr::eq(element.as_slice(), first);
     request.argv.iter().position(is_it)
+}
+
+/// The grammar of the wrapper that a call is of, and how many elements stand before its arguments.
+fn wrapping(request: &ExecRequest) -> Option<(&'static Grammar, usize)> {
+    let path = request.program.resolved.as_ref();
+    let names = [Some(&request.program.given), path].into_iter().flatten();
+    let mut names = names.map(|path| file_name(path));
+    let own = |name| is_of(name, "wrappers").then(|| grammar::of(name)).flatten();
+    let is_multicall = names.clone().any(|name| is_of(name, "multicall"));
+    let (grammar, skipped) = if is_multicall {
+        // `busybox env program`, or busybox started as `env`.
+        let first = file_name(request.argv.first()?);
+        let (name, skipped) = match is_of(first, "multicall") {
+            true => (request.argv.get(1)?.as_slice(), 2),
+            false => (first, 1),
+        };
+        (own(name)?, skipped)
+    } else {
+        (names.find_map(own)?, 1)
+    };
+    grammar.operands.are_command.then_some((grammar, skipped))
+}
+
+fn is_of(name: &[u8], class: &str) -> bool {
+    class::of_file_name(name).any(|own| own.name == class)
 }

@@ -8,6 +8,7 @@ use crate::request::{Ancestor, Interpreter, Lineage, Origin, ProgramFile, RuleKe
 use crate::source::{Layer, NoIncludes};
 use crate::trust::SYSTEM_DIRS;
 
+mod applets;
 mod commands;
 mod env;
 mod history;

@@ -15,11 +15,8 @@ use crate::tool;
 use crate::word::Word;
 
 impl Selectors {
-    /// The first of these keys that does not hold.
+    /// The first of these keys that does not hold, `args` aside.
     pub(super) fn failing_name(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
-        if !self.args_hold(image, reading) {
-            return Some("args");
-        }
         if !self.tool_holds(image, reading) {
             return Some("tool");
         }
@@ -32,7 +29,7 @@ impl Selectors {
         (!self.script_holds(image, reading)).then_some("script")
     }
 
-    fn args_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
+    pub(super) fn args_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
         let Some(list) = &self.args else {
             return true;
         };

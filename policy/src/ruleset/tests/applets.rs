@@ -1,0 +1,71 @@
+//! An allow of a multi-call file names its applets.
+
+use super::*;
+
+fn decide_as(ruleset: &Ruleset, file: ProgramFile, argv: &[&str]) -> Decision {
+    let request = call(file, argv);
+    ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()
+}
+
+#[test]
+fn program_says_which_file_and_command_which_applets() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = '/usr/bin/busybox'\ncommand = ['cat', 'ls', '!ls -R', 'find']",
+    );
+    let busybox = || ProgramFile::at("/usr/bin/busybox");
+    for (argv, decision) in [
+        (&["busybox", "cat", "x"][..], Decision::Allow),
+        (&["/usr/bin/busybox", "ls", "-l"], Decision::Allow),
+        (&["cat", "x"], Decision::Allow),
+        (&["/anything/cat", "x"], Decision::Allow),
+        (&["busybox", "find", ".", "-name", "x"], Decision::Allow),
+        (&["busybox", "find", ".", "-delete"], Decision::Ask),
+        (&["busybox", "ls", "-R"], Decision::Ask),
+        (&["busybox", "sh", "-c", "x"], Decision::Ask),
+        (&["sh", "cat"], Decision::Ask),
+        (&["cat", "busybox", "sh"], Decision::Allow),
+        (&["busybox"], Decision::Ask),
+        (&["busybox", "--install"], Decision::Ask),
+    ] {
+        assert_eq!(decide_as(&ruleset, busybox(), argv), decision, "{argv:?}");
+    }
+    let elsewhere = ProgramFile::at("/tmp/busybox");
+    assert_eq!(
+        decide_as(&ruleset, elsewhere, &["busybox", "cat"]),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn a_link_to_a_multi_call_file_is_the_applet_that_it_is_called() {
+    let ruleset = policy("[[allow]]\nid = 'a'\nprogram = 'cat'");
+    let link = || ProgramFile {
+        given: "/bin/cat".into(),
+        links: vec!["/bin/cat".into()],
+        resolved: Some("/bin/busybox".into()),
+        ..ProgramFile::at("/bin/cat")
+    };
+    assert_eq!(decide_as(&ruleset, link(), &["cat", "sh"]), Decision::Allow);
+    assert_eq!(
+        decide_as(&ruleset, link(), &["sh", "-c", "x"]),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide_as(&ruleset, link(), &["busybox", "sh"]),
+        Decision::Ask
+    );
+}
+
+#[test]
+fn the_other_keys_of_the_rule_look_at_the_applet() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = '/usr/bin/busybox'\ncommand = 'grep'\nargs = ['x', 'y']\n\
+         flags = '-n'\nmatch = ['/usr/bin/busybox grep -n x y']\n\
+         not_match = ['/usr/bin/busybox grep x z', '/usr/bin/busybox grep -i x']",
+    );
+    let busybox = ProgramFile::at("/usr/bin/busybox");
+    assert_eq!(
+        decide_as(&ruleset, busybox, &["grep", "x"]),
+        Decision::Allow
+    );
+}
