@@ -210,6 +210,11 @@ impl Command {
         Ok(())
     }
 
+    /// Takes what follows the words for no part of the command's name: a script beside `script`.
+    pub(crate) fn open(&mut self) {
+        self.is_open = true;
+    }
+
     /// How many leading words the entry names, the program included.
     pub(crate) fn word_count(&self) -> usize {
         1 + self.words.proper.len()
@@ -273,13 +278,23 @@ impl Command {
             && flags.all(|flag| tabled::has(flag, pieces(), Reading::Doubtful))
     }
 
+    /// The grammar by which a call of `image` is read, strictly: that of the entry's program, or,
+    /// where the entry means many, of the one that it is.
+    pub(crate) fn grammar_of(&self, image: &Image<'_>) -> Option<&'static Grammar> {
+        if self.grammar.is_some() || self.program.file_name().is_some() {
+            return self.grammar;
+        }
+        let mut names = image.names(Reading::Strict).map(file_name);
+        names.find_map(grammar::of)
+    }
+
     /// Whether the words lead `arguments`, strictly, and the flags are among them.
     fn leads<'a>(
         &self,
         image: &Image<'_>,
         arguments: impl Iterator<Item = &'a [u8]> + Clone,
     ) -> bool {
-        let Some(grammar) = self.grammar else {
+        let Some(grammar) = self.grammar_of(image) else {
             return self.leads_plainly(image, arguments.clone())
                 || self.leads_as_written(image, arguments);
         };

@@ -7,6 +7,7 @@ use crate::class;
 use crate::grammar::{self, Piece};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
+use crate::operand;
 use crate::pattern::file_name;
 
 /// Files, beside those of `@multicall`, that go by a name that begins with theirs and a dash.
@@ -24,10 +25,7 @@ pub(crate) fn called<'i>(image: &'i Image<'_>) -> Option<&'i [u8]> {
 }
 
 /// The applet that a multi-call file is asked for under its own name: by its first argument.
-pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
-    if !image.kinds().is_multicall {
-        return None;
-    }
+fn asked<'i>(image: &'i Image<'_>) -> Option<(&'i [u8], usize)> {
     // Started as `cat` it is that, whatever follows.
     let first = image.request.argv.first().map(|first| file_name(first));
     let mut classes = class::of_file_name(first.unwrap_or_default());
@@ -35,33 +33,51 @@ pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
         return None;
     }
     let name = image.arguments().next()?;
-    (!name.starts_with(b"-")).then_some(Guise {
+    (!name.starts_with(b"-")).then_some((name, 1))
+}
+
+/// The applet that a multi-call file runs: by its first argument, or the name that it is started
+/// under.
+pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
+    if !image.kinds().is_multicall {
+        return None;
+    }
+    let by_first = || Some((file_name(image.request.argv.first()?), 0));
+    let own = || by_first().filter(|_| image.is_program());
+    let (name, skipped) = asked(image).or_else(own)?;
+    Some(Guise {
         name,
         path: None,
+        is_applet: true,
         word: None,
-        skipped: 1,
+        skipped,
         image,
     })
 }
 
-/// The applet that a multi-call file runs, by either name.
-pub(crate) fn applet_run<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
-    let is_program = image.is_program() && image.kinds().is_multicall;
-    let by_first = || {
-        let name = file_name(image.request.argv.first()?);
-        Some(Guise {
-            name,
-            path: None,
-            word: None,
-            skipped: 0,
-            image,
-        })
-    };
-    applet(image).or_else(by_first).filter(|_| is_program)
+/// The program that a dynamic linker is to start, as it is written and where that leads.
+pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Guise<'i>> {
+    let operand = loaded_operand(image);
+    let destination = operand.and_then(|(program, _)| {
+        let path = operand::absolute(program, image.request.cwd.as_deref())?;
+        image.request.destinations.get(&path)
+    });
+    let resolved = destination.map(|destination| destination.path.as_slice());
+    let written = operand.map(|(program, _)| program);
+    let skipped = operand.map_or(0, |(_, at)| at + 1);
+    let paths = [written, resolved].into_iter().flatten();
+    paths.map(move |path| Guise {
+        name: file_name(path),
+        path: Some(path).filter(|path| path.starts_with(b"/")),
+        is_applet: false,
+        word: None,
+        skipped,
+        image,
+    })
 }
 
-/// The program that a dynamic linker is to start.
-pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
+/// The operand of a dynamic linker that names the program, and how many arguments stand before it.
+pub(crate) fn loaded_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)> {
     if !image.kinds().is_loader {
         return None;
     }
@@ -74,22 +90,16 @@ pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
         Piece::Flag(_) | Piece::Unknown(_) => None,
     };
     let program = grammar.read(image.arguments()).find_map(operand)?;
-    let at = image
-        .arguments()
-        .position(|argument| std::ptr::eq(argument, program));
-    Some(Guise {
-        name: file_name(program),
-        path: Some(program).filter(|path| path.starts_with(b"/")),
-        word: None,
-        skipped: at.unwrap_or(0) + 1,
-        image,
-    })
+    let mut arguments = image.arguments();
+    let at = arguments.position(|argument| std::ptr::eq(argument, program))?;
+    Some((program, at))
 }
 
 /// Whether `image` starts another program than its file, so that an allow of the file alone does
 /// not mean it.
 pub(crate) fn is_another(image: &Image<'_>) -> bool {
-    applet(image).is_some() || loaded(image).is_some()
+    let is_asked = || asked(image).is_some();
+    image.kinds().is_multicall && is_asked() || loaded(image).next().is_some()
 }
 
 fn goes_by_prefix(image: &Image<'_>, called: &[u8]) -> bool {

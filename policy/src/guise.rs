@@ -9,6 +9,8 @@ pub(crate) struct Guise<'i> {
     pub(crate) name: &'i [u8],
     /// The path of its file, where the call has it.
     pub(crate) path: Option<&'i [u8]>,
+    /// Whether it is one of the commands in a multi-call file, which has no path of its own.
+    pub(crate) is_applet: bool,
     /// The first word of the command, where the file's name holds it too.
     pub(crate) word: Option<&'i [u8]>,
     /// How many arguments belong to the guise.

@@ -219,9 +219,11 @@ impl<'r> Image<'r> {
         let names = || self.names(Reading::Doubtful).map(file_name);
         let module = names().any(module::is_python).then(|| self.module());
         let called = dispatch::called(self).into_iter();
-        let other = called.clone().map(|name| Guise {
+        let other = called.clone().filter(|_| !self.kinds().is_multicall);
+        let other = other.map(|name| Guise {
             name,
             path: None,
+            is_applet: false,
             word: None,
             skipped: 0,
             image: self,
@@ -268,6 +270,7 @@ impl<'r> Image<'r> {
             (!name.is_empty() && !word.is_empty()).then_some(Guise {
                 name,
                 path: None,
+                is_applet: false,
                 word: Some(word),
                 skipped: 0,
                 image: self,
@@ -283,6 +286,7 @@ impl<'r> Image<'r> {
         Some(Guise {
             name,
             path: None,
+            is_applet: false,
             word: None,
             skipped,
             image: self,

@@ -1,5 +1,6 @@
 //! The files that a call names: its file operands.
 
+use crate::class;
 use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
 use crate::image::{Image, Reading, collapse};
@@ -30,15 +31,25 @@ impl Access {
     }
 }
 
+/// What a file is to the call that names it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Part {
+    /// What it works on.
+    Plain,
+    /// The script of an interpreter.
+    Script,
+    /// The directory that an option says the command works in.
+    Place,
+    /// A word in the text of a program, which may be a file's name or not.
+    Guess,
+}
+
 /// A file or directory that a call names.
 #[derive(Debug, Clone)]
 pub(crate) struct FileOperand {
     /// What becomes of it, or may; empty if the command has no table.
     pub(crate) accesses: &'static [Access],
-    /// Whether it is the script of an interpreter.
-    pub(crate) is_script: bool,
-    /// Whether it is the directory that an option says the command works in.
-    pub(crate) is_place: bool,
+    pub(crate) part: Part,
     /// Whether everything below it is meant too.
     pub(crate) is_walked: bool,
     /// Its path, absolute, with each `..` taken as text.
@@ -55,6 +66,7 @@ struct Written<'a> {
     role: Role,
     is_walked: bool,
     is_tabled: bool,
+    is_guess: bool,
 }
 
 /// The files that `image` names, as whatever command it may be, and those that its standard
@@ -135,20 +147,31 @@ fn grammars(image: &Image<'_>) -> Vec<&'static Grammar> {
 
 fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
     let mut all = Vec::new();
+    let mut names = image.names(Reading::Doubtful).map(file_name);
+    let is_shell = names.any(is_shell_name);
     let grammars = grammars(image);
     for grammar in &grammars {
-        add(grammar, image.arguments(), &mut all);
+        add(grammar, image.arguments(), is_shell, &mut all);
     }
     if grammars.is_empty() {
         add_untabled(image.arguments(), &mut all);
     }
     for guise in image.guises().filter(|guise| !guise.is_joined()) {
         if let Some(grammar) = grammar::of(guise.name) {
-            add(grammar, guise.arguments(), &mut all);
+            add(
+                grammar,
+                guise.arguments(),
+                is_shell_name(guise.name),
+                &mut all,
+            );
         }
     }
     all.retain(|written| can_be_path(written.text));
     all
+}
+
+fn is_shell_name(name: &[u8]) -> bool {
+    class::of_file_name(name).any(|class| class.name == "shells")
 }
 
 /// Whether the kernel would take the text for a path at all: path_resolution(7), `ENAMETOOLONG`.
@@ -163,6 +186,7 @@ fn can_be_path(text: &[u8]) -> bool {
 fn add<'a>(
     grammar: &'static Grammar,
     arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    is_shell: bool,
     all: &mut Vec<Written<'a>>,
 ) {
     let named = grammar.named(arguments);
@@ -173,9 +197,16 @@ fn add<'a>(
             role,
             is_walked: named.walks,
             is_tabled: true,
+            is_guess: false,
         };
         let as_file = |text| Written { text, ..file };
-        if kind == ValueKind::Host {
+        if kind == ValueKind::Inline && !is_shell {
+            all.extend(words_of(text).map(as_file).map(|word| Written {
+                kind: ValueKind::Any,
+                is_guess: true,
+                ..word
+            }));
+        } else if kind == ValueKind::Host {
             all.extend(local_path(text).map(as_file));
         } else if kind == ValueKind::Data {
             all.extend(data_files(text).map(as_file));
@@ -190,6 +221,18 @@ fn add<'a>(
             all.extend(path.map(as_file));
         }
     }
+}
+
+/// The words of a program's text that may be names of files: `w FILE` of sed, `> "FILE"` of awk,
+/// `open("FILE")`. Not of a shell's, which starts programs by them.
+fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    /// Most words that are looked at: a program this long hides them better anyway.
+    const WORDS_MAX: usize = 256;
+    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`;,(){}<>|=".contains(byte);
+    let words = text.split(is_end).filter(|word| !word.is_empty());
+    words
+        .filter(|word| word.iter().any(|byte| b"./".contains(byte)))
+        .take(WORDS_MAX)
 }
 
 /// The path of a place that is no host: a remote may be a directory here.
@@ -233,6 +276,7 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
             role: Role::Operand,
             is_walked: false,
             is_tabled: false,
+            is_guess: false,
         };
         let text = match argument {
             [b'-', b'-', ..] => b"",
@@ -264,8 +308,12 @@ impl FileOperand {
             } else {
                 &[]
             },
-            is_script: written.role == Role::Operand && written.kind == ValueKind::Code,
-            is_place: written.role == Role::Place,
+            part: match (written.role, written.kind) {
+                _ if written.is_guess => Part::Guess,
+                (Role::Operand, ValueKind::Code) => Part::Script,
+                (Role::Place, _) => Part::Place,
+                (Role::Operand | Role::Value, _) => Part::Plain,
+            },
             is_walked: written.is_walked,
             written: collapse(&path.unwrap_or_default()),
             destination: destination.cloned(),
@@ -281,8 +329,7 @@ impl FileOperand {
         };
         Self {
             accesses,
-            is_script: false,
-            is_place: false,
+            part: Part::Plain,
             is_walked: false,
             written: path.to_vec(),
             destination: Some(destination),
@@ -312,7 +359,7 @@ fn accesses(kind: ValueKind) -> &'static [Access] {
 }
 
 /// `text` below the working directory, if it has to be and there is one.
-fn absolute(text: &[u8], cwd: Option<&[u8]>) -> Option<Vec<u8>> {
+pub(crate) fn absolute(text: &[u8], cwd: Option<&[u8]>) -> Option<Vec<u8>> {
     if text.starts_with(b"/") {
         return Some(text.to_vec());
     }

@@ -124,7 +124,10 @@ impl Program {
         match self {
             Self::Name(name) => !guise.is_joined() && is_version_of(guise.name, name),
             Self::Class(class) => !guise.is_joined() && class.has(guise.name),
-            Self::Path(pattern) => guise.path.is_some_and(|path| pattern.matches(path)),
+            Self::Path(pattern) => {
+                let is_applet = || guise.is_applet && pattern.file_name() == Some(guise.name);
+                guise.path.is_some_and(|path| pattern.matches(path)) || is_applet()
+            }
         }
     }
 

@@ -42,11 +42,11 @@ pub struct ExecRequest {
 }
 
 impl ExecRequest {
-    /// Where in `argv` the command begins that the program will start, if the program is a wrapper
-    /// such as `env` or `timeout` and its arguments name one. That command is an exec of its own.
+    /// The vector with which the program will start another, if it is a wrapper such as `env` or
+    /// `timeout` and its arguments name one. That is an exec of its own.
     #[must_use]
-    pub fn payload_position(&self) -> Option<usize> {
-        wrapper::position(self)
+    pub fn payload_argv(&self) -> Option<Vec<Vec<u8>>> {
+        wrapper::payload_argv(self)
     }
 }
 

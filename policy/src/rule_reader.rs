@@ -103,7 +103,7 @@ impl Reader<'_> {
         let programs = fields.texts("program");
         let is_bound = !programs.is_empty();
         let path = |text: &str| kind::path(text, places);
-        Selectors {
+        let mut selectors = Selectors {
             program: self.wide_list(
                 action,
                 &programs,
@@ -127,7 +127,12 @@ impl Reader<'_> {
             env: self.list(&fields.texts("env"), |text| kind::env(text, places)),
             via: self.plain_list(&fields.texts("via"), |text| kind::program(text, places)),
             sha256: self.plain_list(&fields.texts("sha256"), kind::digest),
+        };
+        if selectors.script.is_some() {
+            let commands = selectors.command.iter_mut().flat_map(List::entries_mut);
+            commands.for_each(Command::open);
         }
+        selectors
     }
 
     fn tool(&mut self, action: Action, texts: &[Text<'_>]) -> Option<List<Word>> {

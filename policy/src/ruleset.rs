@@ -7,6 +7,7 @@ use std::time::Duration;
 use jiff::Timestamp;
 
 use crate::diagnostic::Diagnostics;
+use crate::dispatch;
 use crate::image::{Image, Images};
 use crate::load::{Loaded, load};
 use crate::mode::{Mode, Security, State};
@@ -200,19 +201,17 @@ impl Ruleset {
     #[must_use]
     pub fn named_paths(&self, request: &ExecRequest) -> Vec<Vec<u8>> {
         let mut paths = Vec::new();
-        if self.wants.paths || self.wants.places {
-            let images = Images::of(request, &self.trust);
-            for image in images.all() {
-                paths.extend(operand::paths(image, !self.wants.paths));
-            }
-            let payloads = std::iter::successors(wrapper::payload(request), wrapper::payload);
-            for payload in payloads.take(wrapper::DEPTH_MAX) {
-                let image = Image::of_program(&payload, &self.trust);
-                paths.extend(operand::paths(&image, !self.wants.paths));
-            }
-            paths.sort_unstable();
-            paths.dedup();
+        let images = Images::of(request, &self.trust);
+        images
+            .all()
+            .for_each(|image| self.add_paths(image, &mut paths));
+        for payload in wrapper::payloads(request) {
+            self.add_paths(&Image::of_program(&payload, &self.trust), &mut paths);
+            paths.push(payload.program.given);
         }
+        paths.retain(|path| path.starts_with(b"/"));
+        paths.sort_unstable();
+        paths.dedup();
         paths
     }
 
@@ -255,6 +254,16 @@ impl Ruleset {
     #[must_use]
     pub fn ask_timeout(&self) -> Duration {
         self.modes.ask_timeout
+    }
+
+    fn add_paths(&self, image: &Image<'_>, paths: &mut Vec<Vec<u8>>) {
+        if self.wants.paths || self.wants.places {
+            paths.extend(operand::paths(image, !self.wants.paths));
+        }
+        // What a dynamic linker starts is the program.
+        let loaded = dispatch::loaded_operand(image);
+        let cwd = image.request.cwd.as_deref();
+        paths.extend(loaded.and_then(|(program, _)| operand::absolute(program, cwd)));
     }
 
     /// The rule that allows the program, provided that its interpreters are allowed too.

@@ -82,7 +82,7 @@ impl Selectors {
     pub(crate) fn failing(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
         if reading == Reading::Strict
             && self.names_applets()
-            && let Some(applet) = dispatch::applet_run(image)
+            && let Some(applet) = dispatch::applet(image)
         {
             return self.failing_applet(image, &applet);
         }
@@ -271,7 +271,7 @@ impl Selectors {
             }
             Reading::Strict => self.command_holds(image, reading, |command| {
                 let (flags, named) = (self.flags.as_ref(), command.flags.as_slice());
-                match command.grammar {
+                match command.grammar_of(image) {
                     Some(grammar) => {
                         tabled::are_permitted(flags, named, grammar.read(image.arguments()))
                     }

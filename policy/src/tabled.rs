@@ -4,7 +4,7 @@
 //! a value and without.
 
 use crate::flag::Flag;
-use crate::grammar::{Grammar, Known, Piece, Unknown};
+use crate::grammar::{Grammar, Known, Piece, Side, Unknown};
 use crate::image::Reading;
 use crate::selector::List;
 use crate::synonym::Term;
@@ -32,8 +32,9 @@ pub(crate) fn lead<'a>(
                     next = words.next();
                 }
             }
-            // What hides behind a harmless one is for `are_permitted`, which looks at every flag.
-            Some(Piece::Flag(known)) if known.option.is_harmless => {}
+            // Whether it may be there at all is for `are_permitted`, which looks at every flag.
+            // Before a verb it is of another table, and means more often something else.
+            Some(Piece::Flag(known)) if known.option.is_harmless || known.side == Side::Behind => {}
             Some(Piece::Unknown(unknown)) if are_among(flags, &unknown) => {}
             Some(Piece::Operand(_) | Piece::Flag(_) | Piece::Unknown(_)) | None => return false,
         }

@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 
 use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
-use crate::operand::Access;
+use crate::operand::{Access, Part};
 use crate::pattern::file_name;
 
 const TABLE: &str = include_str!("../data/plain.txt");
@@ -35,7 +35,8 @@ impl Access {
 
 /// The tools that a call of `image` stands for by what it names, [`EXEC`] aside.
 pub(crate) fn classes(image: &Image<'_>) -> impl Iterator<Item = &'static str> {
-    let accesses = image.files().iter().flat_map(|file| file.accesses);
+    let files = image.files().iter().filter(|file| file.part != Part::Guess);
+    let accesses = files.flat_map(|file| file.accesses);
     let fetches = !image.hosts().is_empty();
     accesses
         .map(|access| access.class())

@@ -53,7 +53,7 @@ impl Describer {
             given: facts.given.clone(),
             links: facts.links.clone(),
             resolved: facts.resolved.clone(),
-            aliases: self.named.names_of(facts.id).to_vec(),
+            aliases: self.named.names_of(facts.id, facts.resolved.as_deref()),
             origin: facts.origin,
             is_settled: self.settled.is_settled(facts),
             sha256: facts.sha256,

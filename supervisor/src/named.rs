@@ -12,30 +12,62 @@ use crate::exec::FileId;
 
 /// Which of the files that a policy forbids or asks about are here.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct NamedFiles(HashMap<FileId, Vec<Vec<u8>>>);
+pub(crate) struct NamedFiles(HashMap<FileId, Vec<NamedFile>>);
+
+/// One of them.
+#[derive(Clone, Debug)]
+struct NamedFile {
+    /// What the rules call it.
+    path: Vec<u8>,
+    /// Whether it had that name alone.
+    is_single: bool,
+}
+
+/// Files that are many commands by many hard links, wherever those lie.
+const MANY_LINKED: [&[u8]; 4] = [b"git", b"busybox", b"toybox", b"coreutils"];
 
 impl NamedFiles {
     /// Looks for the files that `rules` name in full, as they are now.
     ///
-    /// One that has several links already, or is one itself, may be a multi-call file: it is known
-    /// by its names alone, or a deny of one applet would be a deny of all.
+    /// One that is a symbolic link is known by its names alone: what it leads to may be many
+    /// commands.
     pub(crate) fn of(rules: &Ruleset) -> Self {
-        let mut files: HashMap<FileId, Vec<Vec<u8>>> = HashMap::new();
+        let mut files: HashMap<FileId, Vec<NamedFile>> = HashMap::new();
         for path in rules.named_files() {
             let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
             let Ok(seen) = statx(CWD, path.as_slice(), flags, StatxFlags::BASIC_STATS) else {
                 continue;
             };
             let kind = FileType::from_raw_mode(seen.stx_mode.into());
-            if kind == FileType::RegularFile && seen.stx_nlink == 1 {
-                files.entry(FileId::of(&seen)).or_default().push(path);
+            if kind == FileType::RegularFile {
+                let is_single = seen.stx_nlink == 1;
+                let file = NamedFile { path, is_single };
+                files.entry(FileId::of(&seen)).or_default().push(file);
             }
         }
         Self(files)
     }
 
-    /// What the rules call the file of that device and inode.
-    pub(crate) fn names_of(&self, id: FileId) -> &[Vec<u8>] {
-        self.0.get(&id).map_or(&[], Vec::as_slice)
+    /// What the rules call the file of that device and inode, which is at `path`.
+    ///
+    /// Of one that had several names the others may be other commands: bzip2 lies beside bunzip2,
+    /// and git has 143 of them. Such names say nothing of one another in the same directory.
+    pub(crate) fn names_of(&self, id: FileId, path: Option<&[u8]>) -> Vec<Vec<u8>> {
+        let files = self.0.get(&id).into_iter().flatten();
+        let is_another = |named: &NamedFile| {
+            let (directory, name) = split(&named.path);
+            let is_many = name.split(|byte| *byte == b'-').next();
+            let is_many = is_many.is_some_and(|name| MANY_LINKED.contains(&name));
+            is_many || path.is_none_or(|path| split(path).0 == directory)
+        };
+        let meant = files.filter(|named| named.is_single || !is_another(named));
+        meant.map(|named| named.path.clone()).collect()
     }
+}
+
+/// The directory and the name.
+fn split(path: &[u8]) -> (&[u8], &[u8]) {
+    let at = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
+    let (directory, name) = path.split_at_checked(at).unwrap_or((b"", path));
+    (directory, name.strip_prefix(b"/").unwrap_or(name))
 }

@@ -225,6 +225,7 @@ impl Gate {
                 let errno = Errno::from_raw(errno.raw_os_error());
                 self.miss(notification, subject, errno);
             }
+            Err(LookupError::NotExecutable) => self.miss(notification, subject, Errno::EACCES),
             Err(LookupError::WouldWait) => self.hand_to_reader(notification, subject),
             Err(error @ (LookupError::Kernel(_) | LookupError::Leased | LookupError::Unplaced)) => {
                 let detail = format!("cannot look the file up: {error}");

@@ -43,8 +43,9 @@ impl Settled {
             return false;
         };
         if self.uid == 0 {
+            let mut names = facts.links.iter().chain([resolved]);
             return self.is_older(facts.ctime_ns)
-                && SYSTEM_DIRS.contains(&directory(resolved))
+                && names.any(|name| SYSTEM_DIRS.contains(&directory(name)))
                 && facts.links.iter().all(|link| self.is_old_link(link));
         }
         const OTHERS_MAY_WRITE: u32 = 0o002;

@@ -76,15 +76,34 @@ fn a_denied_file_that_cannot_run_is_denied_all_the_same() {
 
 /// Its caller ends right after: too soon for a timer, not for a stop behind the call.
 #[test]
-fn the_record_of_a_file_without_the_execute_bit_names_its_errno() {
+fn the_record_of_a_script_whose_interpreter_is_missing_names_its_errno() {
     let ground = Ground::full("");
     prepare(&ground);
-    let ran = ground.run(&["bash", "-c", "exec ./noexec"]);
-    assert_eq!(ran.code(), Some(126));
-    let outcome = ran.outcome(&["./noexec"]);
+    let ran = ground.run(&["bash", "-c", "exec ./lost"]);
+    assert_eq!(ran.code(), Some(127));
+    let outcome = ran.outcome(&["./lost"]);
     assert_eq!(
         (&outcome["result"], &outcome["errno"]),
-        (&"failed".into(), &"EACCES".into())
+        (&"failed".into(), &"ENOENT".into())
+    );
+}
+
+/// Nobody could execute it: nothing is judged, nobody is asked, and the kernel's errno is the answer.
+#[test]
+fn a_file_without_the_execute_bit_is_answered_as_the_kernel_would() {
+    let ground = Ground::allowlist("[[allow]]\nid = \"sh\"\nprogram = \"bash\"\n");
+    prepare(&ground);
+    for name in ["noexec", "directory"] {
+        let ran = ground.run(&["bash", "-c", &format!("exec ./{name}")]);
+        assert_eq!(ran.code(), Some(126), "{name}");
+        assert!(!ran.stderr.contains("execward: denied"), "{}", ran.stderr);
+        assert!(ran.decisions(&[&format!("./{name}")]).is_empty(), "{name}");
+    }
+    let ran = ground.run(&["bash", "-c", "exec ./plain"]);
+    assert!(
+        ran.stderr.contains("execward: denied"),
+        "its twin is judged: {}",
+        ran.stderr
     );
 }
 

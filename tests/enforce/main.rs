@@ -8,6 +8,7 @@ mod identity;
 mod input;
 mod interpreter;
 mod lifetime;
+mod named;
 mod race;
 mod reload;
 mod selectors;

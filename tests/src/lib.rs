@@ -168,9 +168,15 @@ impl Ground {
     /// If it takes longer than [`DEADLINE`].
     #[must_use]
     pub fn run(&self, cmd: &[&str]) -> Ran {
+        self.end(self.command(cmd))
+    }
+
+    /// The same of a session that was put together by [`Ground::command`].
+    #[must_use]
+    pub fn end(&self, command: Command) -> Ran {
         // Each session's records alone.
         fs::remove_file(self.path("audit.jsonl")).ok();
-        let (status, stdout, stderr) = finish(self.command(cmd));
+        let (status, stdout, stderr) = finish(command);
         Ran {
             status,
             stdout,

@@ -55,9 +55,8 @@ impl Ruleset {
 
     /// The rule that denies what a wrapper will start, or that in turn.
     pub(super) fn denied_payload(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
-        let payloads = std::iter::successors(wrapper::payload(request), wrapper::payload);
         let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
-        payloads.take(wrapper::DEPTH_MAX).find_map(|payload| {
+        wrapper::payloads(request).find_map(|payload| {
             let images = Images::of(&payload, &self.trust);
             self.denies.first(images.all(), denies)
         })

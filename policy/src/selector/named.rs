@@ -7,7 +7,7 @@ use crate::command::Command;
 use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
 use crate::inline;
-use crate::operand::FileOperand;
+use crate::operand::{FileOperand, Part};
 use crate::pattern::{PathPattern, file_name};
 use crate::request::FileKind;
 use crate::tabled;
@@ -88,14 +88,16 @@ impl Selectors {
             return true;
         };
         let is_on = |file: &FileOperand| {
-            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+            // What may be no file at all is not elsewhere either.
+            let is_meant = file.part != Part::Guess || !list.wanted.is_empty();
+            is_meant && list.holds(reading, |pattern, reading| covers(pattern, file, reading))
         };
         let mut files = image
             .files()
             .iter()
             .filter(|file| self.is_of_tool(file, reading));
         match reading {
-            Reading::Strict => files.all(is_on),
+            Reading::Strict => files.all(|file| file.part == Part::Guess || is_on(file)),
             Reading::Doubtful => files.any(is_on),
         }
     }
@@ -129,7 +131,7 @@ impl Selectors {
         let Some(list) = &self.cwd else {
             return true;
         };
-        let mut places = image.files().iter().filter(|file| file.is_place);
+        let mut places = image.files().iter().filter(|file| file.part == Part::Place);
         let is_on = |file: &FileOperand| {
             list.holds(reading, |pattern, reading| covers(pattern, file, reading))
         };
@@ -166,7 +168,10 @@ impl Selectors {
         let Some(list) = &self.script else {
             return true;
         };
-        let mut scripts = image.files().iter().filter(|file| file.is_script);
+        let mut scripts = image
+            .files()
+            .iter()
+            .filter(|file| file.part == Part::Script);
         let is_on = |file: &FileOperand| {
             list.holds(reading, |pattern, reading| covers(pattern, file, reading))
         };
@@ -212,12 +217,17 @@ fn covers(pattern: &PathPattern, file: &FileOperand, reading: Reading) -> bool {
     let destination = file.destination.as_ref();
     match reading {
         Reading::Strict => destination.is_some_and(|it| it.is_proven && pattern.matches(&it.path)),
-        Reading::Doubtful => destination.is_none_or(|destination| {
-            let mut paths = [file.written.as_slice(), &destination.path].into_iter();
-            paths.any(|path| {
-                pattern.matches(path) || file.is_walked && pattern.may_match_below(path)
-            })
-        }),
+        Reading::Doubtful => {
+            let led_to = destination.map(|it| it.path.as_slice());
+            let mut paths = [Some(file.written.as_slice()), led_to]
+                .into_iter()
+                .flatten();
+            let is_untold = destination.is_none() && file.part != Part::Guess;
+            is_untold
+                || paths.any(|path| {
+                    pattern.matches(path) || file.is_walked && pattern.may_match_below(path)
+                })
+        }
     }
 }
 

@@ -163,6 +163,10 @@ impl Caller {
                 Ok(Found::Request(ask(&image).into()))
             }
             Err(LookupError::Kernel(errno)) if as_missing => Ok(Found::Missing(errno.to_string())),
+            Err(LookupError::NotExecutable) => {
+                let errno = rustix::io::Errno::ACCESS;
+                Ok(Found::Missing(errno.to_string()))
+            }
             Err(LookupError::Kernel(_)) => {
                 let path = if call.path.starts_with(b"/") {
                     call.path.clone()
@@ -200,19 +204,19 @@ impl Caller {
         via: &[OsString],
         rules: &Ruleset,
     ) -> Result<Option<ExecRequest>, CheckError> {
-        let payload = outer.and_then(|outer| Some((outer, outer.payload_position()?)));
-        let Some((outer, at)) = payload else {
+        let payload = outer.and_then(|outer| Some((outer, outer.payload_argv()?)));
+        let Some((outer, argv)) = payload else {
             return Ok(None);
         };
-        let (before, words) = outer.argv.split_at_checked(at).unwrap_or_default();
-        let words: Vec<OsString> = words.iter().cloned().map(OsString::from_vec).collect();
+        // `env NAME=VALUE program`.
+        let before = outer.argv.len().saturating_sub(argv.len());
+        let set = outer.argv.iter().take(before).skip(1);
+        let set = set.filter(|word| word.contains(&b'=') && !word.starts_with(b"-"));
+        let words: Vec<OsString> = argv.into_iter().map(OsString::from_vec).collect();
         let Found::Request(mut request) = self.find(&Call::typed(&words)?, rules, false)? else {
             return Ok(None);
         };
         self.add_ancestors(&mut request, via, rules)?;
-        // `env NAME=VALUE program`.
-        let set = before.iter().skip(1);
-        let set = set.filter(|word| word.contains(&b'=') && !word.starts_with(b"-"));
         let env = outer.env.iter().flat_map(|env| env.iter());
         request.env = Some(env.chain(set).cloned().collect());
         Ok(Some(*request))

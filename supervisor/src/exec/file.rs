@@ -69,6 +69,15 @@ pub(crate) struct HeldFile {
     pub(super) facts: FileFacts,
 }
 
+impl FileFacts {
+    /// Whether execve(2) would load it for anybody: a regular file with an execute bit. Else it
+    /// answers `EACCES`, to root too.
+    pub(crate) fn may_execute(&self) -> bool {
+        const EXECUTE: u32 = 0o111;
+        self.kind != Kind::NotRegular && self.mode & EXECUTE != 0
+    }
+}
+
 impl HeldFile {
     pub(crate) fn facts(&self) -> &FileFacts {
         &self.facts

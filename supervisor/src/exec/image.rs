@@ -82,7 +82,11 @@ impl Image {
         own: &Credentials,
     ) -> Result<Self, LookupError> {
         let (file, given) = find_target(lookup, target, own)?;
-        let mut files = vec![examine(lookup, file, given, own)?];
+        let target = examine(lookup, file, given, own)?;
+        if !target.facts.may_execute() {
+            return Err(LookupError::NotExecutable);
+        }
+        let mut files = vec![target];
         let end = loop {
             let Some(last) = files.last() else {
                 break ChainEnd::Fails;

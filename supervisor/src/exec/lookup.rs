@@ -40,6 +40,9 @@ pub(crate) enum LookupError {
     /// The kernel's own answer to the task.
     #[error("{0}")]
     Kernel(Errno),
+    /// There is something, and the kernel loads no such thing: `EACCES`.
+    #[error("no executable file")]
+    NotExecutable,
     /// It cannot be told without waiting. Only with [`Patience::Cached`].
     #[error("not cached")]
     WouldWait,

@@ -69,3 +69,25 @@ fn the_other_keys_of_the_rule_look_at_the_applet() {
         Decision::Allow
     );
 }
+
+#[test]
+fn a_deny_of_a_path_is_one_of_the_applet_of_its_name() {
+    let ruleset = policy("[[deny]]\nid = 'd'\nprogram = '/usr/bin/touch'");
+    let denied = |file: ProgramFile, argv: &[&str]| {
+        let verdict = ruleset.decide(&call(file, argv), Timestamp::UNIX_EPOCH);
+        assert!(
+            matches!(verdict.basis(), crate::verdict::Basis::Rule(_)),
+            "{argv:?}"
+        );
+    };
+    let busybox = || ProgramFile::at("/usr/bin/busybox");
+    denied(busybox(), &["busybox", "touch", "m"]);
+    denied(busybox(), &["touch", "m"]);
+    denied(busybox(), &["busybox", "env", "busybox", "touch", "m"]);
+    let link = ProgramFile {
+        given: "/w/touch".into(),
+        links: vec!["/w/touch".into()],
+        ..busybox()
+    };
+    denied(link, &["touch", "m"]);
+}

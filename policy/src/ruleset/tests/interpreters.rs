@@ -99,3 +99,23 @@ fn an_allowed_interpreter_does_not_allow_its_script() {
         Decision::Ask
     );
 }
+
+#[test]
+fn what_a_dynamic_linker_starts_is_known_by_where_its_path_leads() {
+    let ruleset = policy("[[deny]]\nid = 'd'\nprogram = ['/usr/bin/touch', 'curl']");
+    let mut request = call(
+        ProgramFile::at("/lib64/ld-linux-x86-64.so.2"),
+        &["ld.so", "--argv0", "x", "./link", "m"],
+    );
+    request.cwd = Some("/w".into());
+    let paths = ruleset.named_paths(&request);
+    assert_eq!(paths, [b"/w/./link".to_vec()]);
+    let mut decide = |path: &str| {
+        let destination = crate::request::Destination::as_written(path.as_bytes());
+        request.destinations = [(paths[0].clone(), destination)].into();
+        ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()
+    };
+    assert_eq!(decide("/usr/bin/touch"), Decision::Deny);
+    assert_eq!(decide("/usr/bin/curl"), Decision::Deny);
+    assert_eq!(decide("/usr/bin/true"), Decision::Ask);
+}

@@ -207,3 +207,37 @@ fn a_file_on_a_standard_descriptor_is_an_operand() {
     assert_eq!(decide(0, "/w/key"), Decision::Deny);
     assert_eq!(decide(1, "/w/x"), Decision::Ask, "a write");
 }
+
+#[test]
+fn a_word_in_the_text_of_a_program_may_be_a_file() {
+    holds(
+        "[[deny]]
+        id = 'd'
+        path = ['~/.ssh/', '**/.env']
+        match = [['awk', 'BEGIN{print > \"/home/u/.ssh/x\"}'], ['sed', '-n', 'w .env', 'f'],
+                 ['python3', '-c', 'open(\"/home/u/.ssh/k\")']]
+        not_match = [['awk', '{print $1}'], ['sed', 's/.ssh/x/', 'f'], ['sh', '-c', 'cat .env']]
+        [[deny]]
+        id = 'e'
+        tool = 'file_write'
+        path = '!${workspace}/'
+        not_match = [['awk', '{print \"/etc/x\"}'], ['sed', 's,/etc,/usr,', 'f']]
+        [[allow]]
+        id = 'a'
+        command = 'awk'
+        path = '${workspace}/'
+        match = [['awk', '-F:', '/usr/']]",
+    );
+}
+
+#[test]
+fn a_script_may_stand_beside_the_command_that_runs_it() {
+    holds(
+        "[[allow]]
+        id = 'a'
+        command = ['python3', '@interpreters']
+        script = '${workspace}/**'
+        match = ['python3 a.py x', 'perl a.pl']
+        not_match = ['python3 /etc/a.py', 'perl -e x', 'perl -Mx a.pl', 'python3 -c x']",
+    );
+}

@@ -228,3 +228,27 @@ fn a_shell_takes_values_behind_its_cluster_and_npm_words_behind_its_switches() {
         ],
     );
 }
+
+#[test]
+fn ordinary_flags_of_the_verb_may_stand_between_its_words() {
+    let ruleset = policy("[[allow]]\nid = 'a'\ncommand = 'git fetch origin'");
+    assert_eq!(
+        decide(&ruleset, "/usr/bin/git fetch -q origin"),
+        Decision::Allow
+    );
+    assert_eq!(
+        decide(&ruleset, "/usr/bin/git -C x fetch -q origin"),
+        Decision::Allow
+    );
+    for line in [
+        "-p fetch origin",
+        "fetch --upload-pack=x origin",
+        "fetch --unheard origin",
+    ] {
+        assert_eq!(
+            decide(&ruleset, &format!("/usr/bin/git {line}")),
+            Decision::Ask,
+            "{line}"
+        );
+    }
+}

@@ -154,6 +154,13 @@ fn a_deny_looks_ahead_and_an_ask_waits() {
         &["nice", "/usr/bin/git", "-C", "x", "push"],
         &["sudo", "-u", "root", "rm", "-rf", "x"],
         &["timeout", "5", "/opt/tool"],
+        &["env", "-", "rm", "-rf", "x"],
+        &["env", "-S", "A=b rm -rf", "x"],
+        &["env", "--split=rm -rf x"],
+        &["setarch", "-R", "rm", "-rf", "x"],
+        &["setarch", "x86_64", "rm", "-rf", "x"],
+        &["find", ".", "-name", "x", "-exec", "rm", "-rf", "{}", ";"],
+        &["xargs", "env", "rm", "-rf"],
     ] {
         assert_eq!(
             decision(&ruleset, &at_bin(argv)),

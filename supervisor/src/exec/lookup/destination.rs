@@ -97,7 +97,9 @@ impl Lookup<'_> {
             Ok(located) => Ok(self.described(located).map(Ok)),
             Err(LookupError::Kernel(errno)) => Ok(Some(Err(errno))),
             Err(LookupError::WouldWait) => Err(LookupError::WouldWait),
-            Err(LookupError::Leased | LookupError::Unplaced) => Ok(None),
+            Err(LookupError::Leased | LookupError::Unplaced | LookupError::NotExecutable) => {
+                Ok(None)
+            }
         }
     }
 
