@@ -134,19 +134,10 @@ impl Ruleset {
         if let Some(rule) = self.asks.first(images.all(), asks) {
             return self.judge(State::Asked, Some(Basis::Rule(rule)));
         }
-        if let Some(rule) = self.allowed_by(&images, now) {
-            return self.judge(State::Allowed, Some(Basis::Rule(rule)));
+        match self.allowing(&images, now) {
+            Some(basis) => self.judge(State::Allowed, Some(basis)),
+            None => self.judge(State::Unmatched, None),
         }
-        if self.is_safe_bin(&images.program, now) {
-            return self.judge(State::Allowed, Some(Basis::SafeBin));
-        }
-        if let Some(rule) = self.child_of(&images, now) {
-            return self.judge(State::Allowed, Some(Basis::Children(rule)));
-        }
-        if wrapper::is_light(&images.program) {
-            return self.judge(State::Allowed, Some(Basis::Wrapper));
-        }
-        self.judge(State::Unmatched, None)
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
@@ -264,6 +255,18 @@ impl Ruleset {
         let loaded = dispatch::loaded_operand(image);
         let cwd = image.request.cwd.as_deref();
         paths.extend(loaded.and_then(|(program, _)| operand::absolute(program, cwd)));
+    }
+
+    /// What allows the call, whatever denies and asks say of it.
+    pub(crate) fn allowing(&self, images: &Images<'_>, now: Timestamp) -> Option<Basis<'_>> {
+        let by_rule = || self.allowed_by(images, now).map(Basis::Rule);
+        let is_safe_bin = || self.is_safe_bin(&images.program, now);
+        let by_child = || self.child_of(images, now).map(Basis::Children);
+        let is_wrapper = || wrapper::is_light(&images.program);
+        by_rule()
+            .or_else(|| is_safe_bin().then_some(Basis::SafeBin))
+            .or_else(by_child)
+            .or_else(|| is_wrapper().then_some(Basis::Wrapper))
     }
 
     /// The rule that allows the program, provided that its interpreters are allowed too.

@@ -60,6 +60,16 @@ pub enum Basis<'r> {
     },
 }
 
+impl<'r> Basis<'r> {
+    /// The rule, if it is one.
+    pub(crate) fn rule(self) -> Option<&'r Rule> {
+        match self {
+            Self::Rule(rule) | Self::Children(rule) => Some(rule),
+            Self::SafeBin | Self::Wrapper | Self::Default { .. } => None,
+        }
+    }
+}
+
 /// A decision with its ground.
 #[must_use]
 #[derive(Debug, Clone, Copy)]
@@ -103,9 +113,6 @@ impl<'r> Verdict<'r> {
     /// The rule that the decision rests on, if it rests on one.
     #[must_use]
     pub fn rule(&self) -> Option<&'r Rule> {
-        match self.basis {
-            Basis::Rule(rule) | Basis::Children(rule) => Some(rule),
-            Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => None,
-        }
+        self.basis.rule()
     }
 }
