@@ -10,7 +10,7 @@ use crate::selector::List;
 use crate::synonym::Term;
 
 /// Whether `words` are the first operands, strictly: nothing stands between but what is harmless
-/// or among `flags`. With `is_whole`, no operand may follow.
+/// or among `flags`. With `is_whole`, no operand may follow, nor what counts as one.
 pub(crate) fn lead<'a>(
     words: &[Term],
     flags: &[Flag],
@@ -39,7 +39,12 @@ pub(crate) fn lead<'a>(
             Some(Piece::Operand(_) | Piece::Flag(_) | Piece::Unknown(_)) | None => return false,
         }
     }
-    !is_whole || !pieces.any(|piece| matches!(piece, Piece::Operand(_)))
+    let is_word = |piece| match piece {
+        Piece::Operand(_) => true,
+        Piece::Flag(known) => value_as_word(&known).is_some(),
+        Piece::Unknown(_) => false,
+    };
+    !is_whole || !pieces.any(is_word)
 }
 
 /// What may be the first operands, in doubt, followed in every reading at once.
