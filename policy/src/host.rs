@@ -11,6 +11,16 @@ pub(crate) struct Host {
     port: Option<u16>,
 }
 
+impl Host {
+    /// The name or the address, in lower case.
+    pub(crate) fn name(&self) -> String {
+        let bytes = self.name.iter();
+        bytes
+            .map(|byte| char::from(byte.to_ascii_lowercase()))
+            .collect()
+    }
+}
+
 /// An entry of `host`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {

@@ -4,6 +4,7 @@
 //! [`ExecRequest`] into a [`Verdict`]. It does no I/O and knows no clock, environment,
 //! process or descriptor, so that every answer it gives can be had again from its
 //! arguments. The language is described in `LANGUAGE.md`, beside this crate's sources.
+//! Policies of the two engines that execward continues are translated into it by [`seed`].
 //!
 //! # Terms
 //!
@@ -127,6 +128,7 @@ mod ruleset;
 mod safe_bin;
 mod safe_bin_reader;
 mod schema;
+pub mod seed;
 mod selector;
 mod settings;
 mod source;
