@@ -37,6 +37,7 @@
 //! assert_eq!(phase(&["git", "commit"]), "needs_approval");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+#![doc = include_str!("../SEEDS.md")]
 
 mod allowlist;
 mod amendment;
