@@ -215,6 +215,11 @@ impl Command {
         self.is_open = true;
     }
 
+    /// Whether the entry names a program and nothing that it is to do.
+    pub(crate) fn is_bare(&self) -> bool {
+        self.words.proper.is_empty() && !self.is_open
+    }
+
     /// How many leading words the entry names, the program included.
     pub(crate) fn word_count(&self) -> usize {
         1 + self.words.proper.len()

@@ -127,8 +127,10 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
         let named = grammar.named(image.arguments());
         let texts = named.texts.iter();
         let texts = texts.filter(|typed| typed.kind == ValueKind::Host);
-        hosts.extend(texts.map(|typed| host::of(typed.text)));
-        hosts.extend(named.lacks_host.then_some(None));
+        let is_remote =
+            |text: &[u8]| named.names_remotes && !text.iter().any(|byte| b":@".contains(byte));
+        hosts.extend(texts.map(|typed| host::of(typed.text).filter(|_| !is_remote(typed.text))));
+        hosts.extend(named.hides_host.then_some(None));
     }
     hosts
 }

@@ -247,7 +247,10 @@ impl Selectors {
             Some(programs) => is_bound(programs, &command.program, image, reading),
             None => command.program.covers(image, reading),
         };
-        (is_program && command.words_hold(image, reading))
+        // What a multi-call file or a linker starts is a word of the command.
+        let is_whole =
+            || reading == Reading::Doubtful || !command.is_bare() || !dispatch::is_another(image);
+        (is_program && command.words_hold(image, reading) && is_whole())
             || (reading == Reading::Doubtful && image.guises().any(|guise| command.may_be(&guise)))
     }
 

@@ -182,6 +182,7 @@ fn take(
         "commands" => grammar.takes_commands = true,
         "walks" => grammar.walks = true,
         "host-paths" => grammar.has_host_paths = true,
+        "remotes" => grammar.names_remotes = true,
         "cwd" => grammar.falls_back_to_cwd = Some(kind(rest)?),
         "operands" => grammar.operands = operands(rest)?,
         "implied" => grammar.implied_verb = Some(rest),

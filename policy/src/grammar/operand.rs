@@ -28,8 +28,11 @@ pub(crate) struct Named<'a> {
     pub(crate) texts: Vec<Typed<'a>>,
     /// Whether the command goes through directories.
     pub(crate) walks: bool,
-    /// Whether it speaks to a host that it does not name.
-    pub(crate) lacks_host: bool,
+    /// Whether it may speak to a host that it does not name: none is given, or a file or an option
+    /// that configures it may give others.
+    pub(crate) hides_host: bool,
+    /// Whether a host that is a mere word is the name of something else.
+    pub(crate) names_remotes: bool,
 }
 
 impl Grammar {
@@ -120,7 +123,12 @@ impl<'a> Call<'a> {
         named.walks |= in_force.walks;
         let has = |kind| named.texts.iter().any(|typed| typed.kind == kind);
         let cwd = in_force.falls_back_to_cwd.filter(|kind| !has(*kind));
-        named.lacks_host = in_force.operands.has(ValueKind::Host) && !has(ValueKind::Host);
+        let is_configured =
+            |typed: &Typed<'_>| typed.role == Role::Value && typed.kind == ValueKind::Code;
+        let is_of_hosts = in_force.operands.has(ValueKind::Host);
+        named.hides_host =
+            is_of_hosts && (!has(ValueKind::Host) || named.texts.iter().any(is_configured));
+        named.names_remotes = self.outer.names_remotes;
         named.texts.extend(cwd.map(here));
         named
     }

@@ -186,6 +186,8 @@ pub(crate) struct Grammar {
     pub(crate) walks: bool,
     /// What it does to the working directory if no operand is of that kind.
     pub(crate) falls_back_to_cwd: Option<ValueKind>,
+    /// A host without a colon or an `@` is the name of a remote, which configuration explains: git.
+    pub(crate) names_remotes: bool,
     /// An operand with a colon, and no slash before it, is a file of another machine: scp.
     pub(crate) has_host_paths: bool,
     /// Where each name's option is, made when it is first asked for.

@@ -37,6 +37,25 @@ fn program_says_which_file_and_command_which_applets() {
 }
 
 #[test]
+fn the_file_alone_is_none_of_its_applets() {
+    let ruleset = policy("[[allow]]\nid = 'a'\ncommand = 'busybox'");
+    let busybox = || ProgramFile::at("/usr/bin/busybox");
+    assert_eq!(
+        decide_as(&ruleset, busybox(), &["busybox", "rm", "x"]),
+        Decision::Ask
+    );
+    assert_eq!(
+        decide_as(&ruleset, busybox(), &["busybox"]),
+        Decision::Allow
+    );
+    let open = policy("[[allow]]\nid = 'a'\ncommand = ['busybox *']");
+    assert_eq!(
+        decide_as(&open, busybox(), &["busybox", "rm", "x"]),
+        Decision::Allow
+    );
+}
+
+#[test]
 fn a_link_to_a_multi_call_file_is_the_applet_that_it_is_called() {
     let ruleset = policy("[[allow]]\nid = 'a'\nprogram = 'cat'");
     let link = || ProgramFile {

@@ -89,10 +89,23 @@ fn host_holds_for_what_can_be_told_and_nothing_else() {
         id = 'q'
         command = ['git fetch', 'git push', 'git clone']
         host = '!git.corp.example'
-        match = ['git fetch origin', 'git fetch', 'git clone https://github.com/x/y',
+        match = ['git fetch origin', 'git fetch', 'git fetch git.corp.example',
+                 'git clone https://github.com/x/y',
                  'git clone git@github.com:x/y']
         not_match = ['git clone https://git.corp.example/x', 'git clone u@git.corp.example:x']
         ",
+    );
+}
+
+#[test]
+fn a_file_that_may_name_hosts_hides_them() {
+    holds(
+        "[[deny]]
+        id = 'd'
+        command = ['curl', 'wget']
+        host = '!example.com'
+        match = ['curl https://example.com -K f', 'wget -i f https://example.com', 'curl']
+        not_match = ['curl https://example.com', 'wget -O x https://example.com']",
     );
 }
 
