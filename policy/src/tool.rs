@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use crate::grammar::{self, Grammar};
+use crate::grammar::{self, Grammar, ValueKind};
 use crate::image::{Image, Reading};
 use crate::operand::{Access, Part};
 use crate::pattern::file_name;
+use crate::safe_bin;
 
 const TABLE: &str = include_str!("../data/plain.txt");
 
@@ -51,7 +52,12 @@ pub(crate) fn plain(image: &Image<'_>) -> Option<&'static Grammar> {
         let name = PLAIN.get(str::from_utf8(file_name(path)).ok()?)?;
         image.is_vouched_for(path).then_some(*name)
     })?;
-    grammar::of(found.as_bytes())
+    let grammar = grammar::of(found.as_bytes())?;
+    let texts = grammar.named(image.arguments()).texts;
+    let mut programs = texts.iter().filter(|typed| typed.kind == ValueKind::Inline);
+    programs
+        .all(|typed| safe_bin::only_filters(found, typed.text))
+        .then_some(grammar)
 }
 
 #[cfg(test)]

@@ -57,10 +57,13 @@ fn a_tool_of_an_allow_is_a_plain_command_that_does_nothing_else() {
         id = 'a'
         tool = ['file_read', 'file_list']
         path = '${workspace}/'
-        match = ['cat src/a.rs', 'grep -rn TODO src', 'ls', 'find . -name x', 'sort x']
+        match = ['cat src/a.rs', 'grep -rn TODO src', 'ls', 'find . -name x', 'sort x',
+                 'sed -n s/a/b/p f', ['awk', '{print $1}', 'f'], 'jq .a f']
         not_match = ['cat ~/.ssh/id_rsa', 'cat a /etc/passwd', 'find . -delete', 'cp a b', 'tee x',
                      'sort -o x y', 'git log', 'python3 x.py', '/tmp/cat a', 'unheard-of', 'true',
-                     'sort --compress-program=x y', 'curl https://x/']
+                     'sort --compress-program=x y', 'curl https://x/', 'sed -i s/a/b/ f',
+                     'sed s/a/b/e f', ['sed', 'w x', 'f'], ['awk', 'BEGIN{system(1)}', 'f'],
+                     ['awk', '{print > \"x\"}', 'f'], 'awk -f x f', 'jq env f', 'sed 1p /etc/x']
         ",
     );
 }
