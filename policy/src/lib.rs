@@ -153,7 +153,7 @@ pub use explain::{Explanation, Hit, Miss, Objection};
 pub use grammar::command_table;
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;
-pub use preset::{BUILTIN, PRESETS, preset};
+pub use preset::{BUILTIN, PRESETS, builtin, is_builtin, preset};
 pub use request::{
     Ancestor, Destination, ExecRequest, FileKind, Interpreter, Lineage, Origin, ProgramFile,
     RuleKey, Stream,

@@ -5,7 +5,7 @@ use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
 use crate::image::{Image, Reading, collapse};
 use crate::pattern::file_name;
-use crate::request::{Destination, ExecRequest, FileKind, Stream};
+use crate::request::{Destination, ExecRequest, Stream};
 
 /// What a call does to a file that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,6 +76,13 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     let mut files: Vec<FileOperand> = placed(image)
         .map(|(written, path)| FileOperand::of(written, path, request))
         .collect();
+    if !image.is_program() {
+        // What the kernel hands it is the program: that file is known.
+        let given = collapse(&request.program.given);
+        let known = || request.program.resolved.clone().map(Destination::of_file);
+        let own = files.iter_mut().filter(|file| file.written == given);
+        own.for_each(|file| file.destination = known());
+    }
     let accesses = [Access::Read, Access::Write, Access::Write];
     for (stream, access) in request.streams.iter().zip(accesses) {
         match stream {
@@ -324,11 +331,7 @@ impl FileOperand {
 
     /// A file that a standard descriptor is.
     pub(crate) fn of_stream(path: &[u8], accesses: &'static [Access]) -> Self {
-        let destination = Destination {
-            path: path.to_vec(),
-            kind: FileKind::Regular,
-            is_proven: true,
-        };
+        let destination = Destination::of_file(path.to_vec());
         Self {
             accesses,
             part: Part::Plain,

@@ -68,8 +68,13 @@ impl Destination {
     /// for a call that is only written down.
     #[must_use]
     pub fn as_written(path: &[u8]) -> Self {
+        Self::of_file(collapse(path))
+    }
+
+    /// The regular file at `path`, which is its own.
+    pub(crate) fn of_file(path: Vec<u8>) -> Self {
         Self {
-            path: collapse(path),
+            path,
             kind: FileKind::Regular,
             is_proven: true,
         }

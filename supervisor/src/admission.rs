@@ -60,6 +60,7 @@ impl Gate {
             attempt,
             args,
             view,
+            destinations,
             asked,
             ..
         } = subject;
@@ -79,6 +80,7 @@ impl Gate {
             args,
             expectation: loads.expectation,
             history: loads.history,
+            destinations,
             image: loads.image,
         };
         self.stop_if_it_must_fail(tid, &exec);

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 use execward_policy::Ancestor;
 
 use crate::audit::ExecId;
-use crate::exec::{ExecArgs, ExecAttempt, Expectation, Image};
+use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image};
 use crate::tracee::{TaskDir, Tid};
 
 /// How long an exec may stay unknown before its task is asked to stop: one that failed makes no
@@ -35,6 +35,8 @@ pub(crate) struct InFlight {
     pub(crate) expectation: Expectation,
     /// What the process will be to its descendants, and its parent, if that is asked for.
     pub(crate) history: Option<(Arc<Ancestor>, Tid)>,
+    /// Where the paths led that the call names, when it was judged.
+    pub(crate) destinations: Destinations,
     /// Held so that no other file gets its inode numbers; none for a missing target.
     pub(crate) image: Option<Image>,
 }
@@ -166,6 +168,7 @@ mod tests {
             },
             expectation: Expectation::new(None, &[], &[], vec![], false),
             history: None,
+            destinations: Destinations::new(),
             image: None,
         }
     }

@@ -5,12 +5,12 @@
 
 use std::rc::Rc;
 
-use execward_policy::Rule;
+use execward_policy::{Rule, is_builtin};
 
 use crate::audit::{Approver, PolicyNote};
 use crate::control::{ClientId, Notice, PolicyLoaded};
 use crate::gate::Gate;
-use crate::policy::{BUILTIN_NAME, LoadedPolicy};
+use crate::policy::LoadedPolicy;
 
 impl Gate {
     /// Takes the policy that `sender` offers, if it is one; the record precedes it.
@@ -29,7 +29,7 @@ impl Gate {
 
     fn exchange(&mut self, policy: LoadedPolicy, sender: Approver) -> Result<PolicyLoaded, String> {
         let names = |note: &PolicyNote| note.name.clone();
-        let is_own = |rule: &&Rule| rule.source() != BUILTIN_NAME;
+        let is_own = |rule: &&Rule| !is_builtin(rule.source());
         let loaded = PolicyLoaded {
             files: policy.notes.iter().map(names).collect(),
             rules: policy.rules.rules().filter(is_own).count(),

@@ -207,10 +207,6 @@ impl Gate {
         let lineage = self.lineage_of(view.status());
         let mut request = self.describer.describe(named, &argv, &cwd, lineage);
         self.add_surroundings(&mut request, view.task(), || loaded.env().into());
-        let paths = self.rules.named_paths(&request);
-        // What would have to be waited for, nobody can tell: a task at its stop does not wait.
-        let destinations = self.kernel.destinations(&view, &paths, Patience::Cached);
-        request.destinations = destinations.unwrap_or_default();
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {
@@ -222,6 +218,15 @@ impl Gate {
             });
         }
         self.add_loader(&mut request, &view, loaded);
+        request.destinations = std::mem::take(&mut exec.destinations);
+        for path in self.rules.named_paths(&request) {
+            // What would have to be waited for, nobody can tell: a task at its stop does not wait.
+            if !request.destinations.contains_key(&path)
+                && let Ok(found) = self.kernel.destinations(&view, &[path], Patience::Cached)
+            {
+                request.destinations.extend(found);
+            }
+        }
         let judgement = self.judge_loaded(&request);
         exec.history = self.history(&judgement, &request, view.status());
         Ok(judgement)

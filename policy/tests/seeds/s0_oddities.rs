@@ -1,6 +1,5 @@
 //! What is odd about the first seed, and what is right instead.
 
-use execward_policy::BUILTIN;
 use execward_policy::seed::{AskForApproval, ExecApprovalRequirement};
 
 use crate::s0_modes::offered;
@@ -326,19 +325,20 @@ fn o20_deny_is_absolute_and_the_rest_goes_by_layer() {
 
 #[test]
 fn o24_a_floor_of_rules_comes_with_every_policy() {
-    let sources = [
-        ("builtin", BUILTIN, Layer::Builtin),
-        ("user", "version = 1\nmode.security = 'full'", Layer::User),
-    ];
-    let sources = sources.map(|(name, text, layer)| Source {
-        name,
-        text: text.as_bytes(),
-        layer,
-    });
+    let user = Source {
+        name: "user",
+        text: b"version = 1\nmode.security = 'full'",
+        layer: Layer::User,
+    };
+    let sources: Vec<_> = execward_policy::builtin(&places()).chain([user]).collect();
     let ruleset = Ruleset::load(&sources, &places(), &NoIncludes).unwrap();
     assert_decisions(
         &ruleset,
-        &[("ls", Decision::Allow), ("docker run x", Decision::Ask)],
+        &[
+            ("ls", Decision::Allow),
+            ("docker run x", Decision::Ask),
+            ("rm -r -f /", Decision::Deny),
+        ],
     );
 }
 

@@ -7,7 +7,7 @@ pub(crate) mod verbs;
 use std::path::PathBuf;
 
 use execward_policy::{
-    BUILTIN, Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, preset,
+    Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, builtin, preset,
 };
 
 use crate::audit::{PolicyNote, digest};
@@ -136,15 +136,14 @@ impl LoadedPolicy {
         places: &PolicyPlaces,
         includes: &dyn Includes,
     ) -> Result<Self, PolicyError> {
-        let sources = texts.iter().map(|text| Source {
+        let named = texts.iter().map(|text| Source {
             name: &text.name,
             text: &text.bytes,
             layer: text.layer,
         });
-        let rules = Ruleset::load(&sources.collect::<Vec<_>>(), places, includes)
-            .map_err(PolicyError::Faults)?;
-        let own = texts.iter().filter(|text| text.name != BUILTIN_NAME);
-        let notes = own.map(|text| PolicyNote {
+        let sources: Vec<_> = builtin(places).chain(named).collect();
+        let rules = Ruleset::load(&sources, places, includes).map_err(PolicyError::Faults)?;
+        let notes = texts.iter().map(|text| PolicyNote {
             name: text.name.clone(),
             sha256: digest([&text.bytes]),
         });
@@ -163,17 +162,8 @@ impl LoadedPolicy {
     }
 }
 
-/// What the rules that execward brings are called as a source.
-pub(crate) const BUILTIN_NAME: &str = "builtin";
-
-/// `texts` above the rules that execward brings, and below the machine's floor if there is one.
+/// `texts` below the machine's floor, if there is one.
 fn with_every_sessions(mut texts: Vec<Text>) -> Result<Vec<Text>, PolicyError> {
-    let builtin = Text {
-        name: BUILTIN_NAME.to_owned(),
-        bytes: BUILTIN.into(),
-        layer: Layer::Builtin,
-    };
-    texts.insert(0, builtin);
     texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
         name: FLOOR.to_owned(),
         bytes,

@@ -69,7 +69,8 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
         return Ok(());
     }
     if args.builtin {
-        write!(out, "{BUILTIN}")?;
+        let texts = BUILTIN.map(|(_, _, text)| text);
+        write!(out, "{}", texts.join("\n"))?;
         return Ok(());
     }
     if args.classes {
