@@ -91,6 +91,25 @@ fn what_loads_code_or_picks_a_program_is_watched_with_its_class() {
     }
 }
 
+#[test]
+fn a_value_beside_a_harmless_one_is_watched() {
+    for (variable, class) in [
+        (
+            "LD_PRELOAD=/usr/libexec/coreutils/libstdbuf.so:x.so",
+            "loader",
+        ),
+        ("LD_PRELOAD=libstdbuf.so", "loader"),
+        ("GIT_EXEC_PATH=/tmp/git-core", "vcs"),
+        ("GIT_INDEX_FILE=/home/u/.bashrc", "vcs"),
+        ("SSL_CERT_FILE=/tmp/ca.pem", "proxy"),
+        ("RUSTUP_TOOLCHAIN_SOURCES=x", "build"),
+        ("GROFF_TMAC_PATH=.", "configuration"),
+    ] {
+        let watched = watched(&list(&[]), variable.as_bytes());
+        assert_eq!(watched, Some(class), "{variable}");
+    }
+}
+
 /// What agents and their tools set every day, and what is no variable.
 const HARMLESS: &[&str] = &[
     "CI=1",
@@ -104,6 +123,7 @@ const HARMLESS: &[&str] = &[
     "NODE_OPTIONS=--max-old-space-size=512 --no-warnings",
     "NODE_OPTIONS=",
     "LD_PRELOAD=",
+    "LD_PRELOAD=/usr/libexec/coreutils/libstdbuf.so",
     "PYTHONUNBUFFERED=1",
     "PYTHONDONTWRITEBYTECODE=1",
     "PYTHONWARNINGS=ignore::DeprecationWarning,default",
@@ -119,6 +139,8 @@ const HARMLESS: &[&str] = &[
     "RUSTC_WRAPPER=",
     "RUSTFLAGS=-D warnings -C debuginfo=0",
     "RUSTUP_TOOLCHAIN=nightly-2025-01-01",
+    "RUSTUP_TOOLCHAIN_SOURCE=default",
+    "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt",
     "DEBIAN_FRONTEND=noninteractive",
     "PAGER=cat",
     "PAGER=less -FRX",
@@ -138,12 +160,17 @@ const HARMLESS: &[&str] = &[
     "GIT_CONFIG_GLOBAL=/dev/null",
     "GIT_TRACE=1",
     "GIT_DIR=.git",
+    "GIT_EXEC_PATH=/usr/lib/git-core",
+    "GIT_INDEX_FILE=.git/index.lock",
+    "GIT_INTERNAL_GETTEXT_SH_SCHEME=fallthrough",
     "NO_PROXY=localhost,127.0.0.1,::1",
     "MAKEFLAGS= -j8 --jobserver-auth=3,4",
     "MAKEFLAGS=kw",
     "CC=clang",
     "npm_config_yes=true",
+    "PIP_BUILD_TRACKER=/tmp/pip-build-tracker-x",
     "PIP_DISABLE_PIP_VERSION_CHECK=1",
+    "GROFF_NO_SGR=1",
     "ASAN_OPTIONS=detect_leaks=0:abort_on_error=1",
     "AWS_PROFILE=x",
     "TF_VAR_region=x",
