@@ -188,7 +188,8 @@ fn can_be_path(text: &[u8]) -> bool {
     const PATH_MAX_BYTES: usize = 4095;
     const NAME_MAX_BYTES: usize = 255;
     let mut names = text.split(|byte| *byte == b'/');
-    text.len() <= PATH_MAX_BYTES && names.all(|name| name.len() <= NAME_MAX_BYTES)
+    // What stands for a standard descriptor is looked at there.
+    text != b"-" && text.len() <= PATH_MAX_BYTES && names.all(|name| name.len() <= NAME_MAX_BYTES)
 }
 
 /// Adds what a command of that grammar names.

@@ -123,8 +123,9 @@ impl<'a> Call<'a> {
         named.walks |= in_force.walks;
         let has = |kind| named.texts.iter().any(|typed| typed.kind == kind);
         let cwd = in_force.falls_back_to_cwd.filter(|kind| !has(*kind));
-        let is_configured =
-            |typed: &Typed<'_>| typed.role == Role::Value && typed.kind == ValueKind::Code;
+        let is_configured = |typed: &Typed<'_>| {
+            typed.role == Role::Value && typed.kind == ValueKind::Code && may_name_host(typed.text)
+        };
         let is_of_hosts = in_force.operands.has(ValueKind::Host);
         named.hides_host =
             is_of_hosts && (!has(ValueKind::Host) || named.texts.iter().any(is_configured));
@@ -227,6 +228,13 @@ fn here<'a>(kind: ValueKind) -> Typed<'a> {
         kind,
         role: Role::Operand,
     }
+}
+
+/// Whether configuration of that name, or that text (`ssh -o KEY=VALUE`), may name a host.
+fn may_name_host(configuration: &[u8]) -> bool {
+    let mut parts = configuration.split(|byte| *byte == b'=');
+    let key = parts.next().unwrap_or_default().to_ascii_lowercase();
+    parts.next().is_none() || key.starts_with(b"hostname") || key.starts_with(b"proxy")
 }
 
 /// Whether a colon comes before any slash: `host:path`.

@@ -16,7 +16,8 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use execward_policy::{
-    BUILTIN, Basis, Decision, ExecRequest, Layer, NoIncludes, ProgramFile, Ruleset, Source, preset,
+    Basis, Decision, Destination, ExecRequest, Layer, NoIncludes, ProgramFile, Ruleset, Source,
+    builtin, preset,
 };
 use jiff::Timestamp;
 
@@ -28,14 +29,10 @@ fn file(name: &str) -> String {
 }
 
 fn load(name: &str, text: &str, layer: Layer) -> Ruleset {
-    let builtin = Source {
-        name: "builtin",
-        text: BUILTIN.as_bytes(),
-        layer: Layer::Builtin,
-    };
     let text = text.as_bytes();
     let source = Source { name, text, layer };
-    Ruleset::load(&[builtin, source], &places(), &NoIncludes).expect("a policy without a fault")
+    let sources: Vec<_> = builtin(&places()).chain([source]).collect();
+    Ruleset::load(&sources, &places(), &NoIncludes).expect("a policy without a fault")
 }
 
 fn load_preset(name: &str) -> Ruleset {
@@ -128,6 +125,10 @@ fn a_build_may_speak_to_the_machine_itself() {
         let argv = words.iter().map(|word| (*word).into()).collect();
         let mut request = ExecRequest::new(program, argv);
         request.env = Some([b"MAKELEVEL=1".to_vec()].into());
+        request.cwd = Some(places().workspace);
+        let paths = dev.named_paths(&request).into_iter();
+        let destinations = paths.map(|path| (path.clone(), Destination::as_written(&path)));
+        request.destinations = destinations.collect();
         dev.decide(&request, Timestamp::UNIX_EPOCH).decision()
     };
     for words in [
