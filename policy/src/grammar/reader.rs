@@ -125,14 +125,14 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Iterator for Pieces<'a, I> {
         if !self.letters.is_empty() {
             return Some(self.letter());
         }
-        let is_first = std::mem::take(&mut self.is_first);
-        let argument = self.arguments.next()?;
+        let mut is_first = std::mem::take(&mut self.is_first);
+        let mut argument = self.arguments.next()?;
+        while !self.has_ended && argument == b"--" {
+            self.has_ended = !self.inner.has_no_end;
+            (argument, is_first) = (self.arguments.next()?, false);
+        }
         if self.has_ended {
             return Some(Piece::Operand(argument));
-        }
-        if argument == b"--" {
-            self.has_ended = !self.inner.has_no_end;
-            return self.next();
         }
         let is_dashed = argument.len() > 1 && argument.starts_with(b"-");
         if is_first && self.outer.is_old_style && !is_dashed {

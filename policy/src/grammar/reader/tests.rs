@@ -104,3 +104,46 @@ fn a_flood_is_read_in_linear_time() {
     let flood = format!("sort {}", "-@ --nonsense -rn ".repeat(50_000));
     assert!(read(flood.trim_end()).len() > 100_000);
 }
+
+#[test]
+fn no_number_of_arguments_is_too_deep() {
+    let marks = std::iter::repeat_n(b"--".as_slice(), 1_000_000);
+    let find = grammar::of(b"find").unwrap();
+    assert_eq!(find.read(marks.clone()).count(), 0);
+    let sort = grammar::of(b"sort").unwrap();
+    assert_eq!(sort.read(marks).count(), 999_999);
+}
+
+#[test]
+fn twice_the_arguments_are_twice_the_work() {
+    let names = [
+        "git", "find", "tar", "npm", "python3", "sort", "bash", "docker",
+    ];
+    let elements = [
+        "",
+        "-",
+        "--",
+        "a",
+        "-x",
+        "-m",
+        "--no-such",
+        "--a=b",
+        "true",
+        "push",
+        "+x",
+    ];
+    for name in names {
+        let grammar = grammar::of(name.as_bytes()).unwrap();
+        for element in elements {
+            // How often an argument is asked for, those included that are only looked ahead to.
+            let steps = |count| {
+                let steps = std::cell::Cell::new(0);
+                let arguments = std::iter::repeat_n(element.as_bytes(), count);
+                let arguments = arguments.inspect(|_| steps.set(steps.get() + 1));
+                grammar.read(arguments).for_each(drop);
+                steps.get()
+            };
+            assert!(steps(2000) <= 2 * steps(1000) + 2, "{name} {element}");
+        }
+    }
+}
