@@ -1,9 +1,9 @@
 //! Classes of programs: `@shells`. Their members are data, `data/classes.txt`.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::image::{Image, Reading};
+use crate::name_map::NameMap;
 use crate::pattern::file_name;
 use crate::version::{is_version_of, unversioned};
 
@@ -37,8 +37,8 @@ static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
 });
 
 /// For a file name without its version, the members that have it, each with its class.
-static MEMBERS: LazyLock<HashMap<&'static [u8], Vec<Member>>> = LazyLock::new(|| {
-    let mut members: HashMap<_, Vec<_>> = HashMap::new();
+static MEMBERS: LazyLock<NameMap<&'static [u8], Vec<Member>>> = LazyLock::new(|| {
+    let mut members = NameMap::<_, Vec<_>>::default();
     for class in CLASSES.iter() {
         for member in class.members.iter().map(|member| member.as_bytes()) {
             let entry = members.entry(unversioned(member)).or_default();

@@ -106,7 +106,7 @@ impl Ruleset {
     pub fn objection(&self, request: &ExecRequest, now: Timestamp) -> Option<Objection> {
         let image = Image::of_program(request, &self.trust);
         let is_held_back = |rule: &Rule, image: &Image<'_>| rule.failing(image, now) == Some("env");
-        let rule = self.allows.first([&image], is_held_back);
+        let rule = self.table.first_of(Action::Allow, [&image], is_held_back);
         if let Some(rule) = rule {
             let changes = image.changes();
             let change = changes.iter().find(|change| !rule.passes_over(change))?;

@@ -19,6 +19,7 @@ use crate::safe_bin::SafeBins;
 use crate::trust::Trust;
 use crate::version::is_version_of;
 use crate::watch::Change;
+use crate::wrapper;
 
 /// What counts when it is in doubt whether something holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -49,6 +50,8 @@ pub(crate) struct Image<'r> {
     /// The given path with each `..` taken as text, if it has any. The kernel may go
     /// elsewhere, so this name can only raise a doubt.
     collapsed: Option<Vec<u8>>,
+    /// The path of the file itself, if that is not the given one.
+    resolved: Option<&'r [u8]>,
     pub(crate) request: &'r ExecRequest,
     /// The `#!` levels that end in this file; none for the program.
     levels: &'r [Interpreter],
@@ -67,11 +70,14 @@ pub(crate) struct Images<'r> {
 }
 
 /// What an image is by its names in doubt, looked up once.
+#[expect(clippy::struct_excessive_bools, reason = "each is a class of its own")]
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Kinds {
     pub(crate) is_multicall: bool,
     pub(crate) is_loader: bool,
     pub(crate) is_interpreter: bool,
+    /// Whether its arguments may name what it starts, by itself or by an applet.
+    pub(crate) starts_another: bool,
 }
 
 impl<'r> Images<'r> {
@@ -122,10 +128,13 @@ impl<'r> Image<'r> {
     ) -> Self {
         let given = without_empty_steps(&file.given);
         let collapsed = has_parent_step(&given).then(|| collapse(&given));
+        let resolved = file.resolved.as_deref();
+        let resolved = resolved.filter(|resolved| *resolved != given.as_ref());
         Self {
             file,
             given,
             collapsed,
+            resolved,
             request,
             levels,
             trust,
@@ -155,11 +164,14 @@ impl<'r> Image<'r> {
     /// What it is by whatever name it has.
     pub(crate) fn kinds(&self) -> Kinds {
         *self.kinds.get_or_init(|| {
-            let names = self.names(Reading::Doubtful).map(file_name);
-            let mut kinds = Kinds::default();
-            for class in names.flat_map(class::of_file_name) {
+            let names = || self.names(Reading::Doubtful).map(file_name);
+            let mut kinds = Kinds {
+                starts_another: names().any(wrapper::starts_another),
+                ..Kinds::default()
+            };
+            for class in names().flat_map(class::of_file_name) {
                 match class.name {
-                    "multicall" => kinds.is_multicall = true,
+                    "multicall" => (kinds.is_multicall, kinds.starts_another) = (true, true),
                     "loaders" => kinds.is_loader = true,
                     "interpreters" => kinds.is_interpreter = true,
                     _ => {}
@@ -177,7 +189,7 @@ impl<'r> Image<'r> {
         let is_in_doubt = reading == Reading::Doubtful;
         let given = std::iter::once(self.given.as_ref());
         let links = self.file.links.iter().map(Vec::as_slice);
-        let names = given.chain(links).chain(self.file.resolved.as_deref());
+        let names = given.chain(links).chain(self.resolved);
         let names =
             names.filter(move |name| is_in_doubt || self.is_provable() && !has_parent_step(name));
         // Of these the text alone says nothing.

@@ -90,6 +90,10 @@
 
 #![forbid(unsafe_code)]
 
+// The drawing of the properties is of use in the unit tests too.
+#[cfg(test)]
+extern crate self as execward_policy;
+
 mod approval;
 mod arity;
 mod class;
@@ -115,6 +119,7 @@ mod kind;
 mod load;
 mod mode;
 mod module;
+mod name_map;
 mod operand;
 mod pattern;
 mod places;

@@ -27,11 +27,7 @@ pub(crate) use unlisted::NotSafe;
 /// The rules and the modes of a policy without a fault. It never changes.
 #[derive(Debug, Clone)]
 pub struct Ruleset {
-    pub(crate) denies: RuleTable,
-    /// The asks that a higher supervisor is to answer.
-    pub(crate) escalations: RuleTable,
-    pub(crate) asks: RuleTable,
-    pub(crate) allows: RuleTable,
+    pub(crate) table: RuleTable,
     pub(crate) trust: Trust,
     modes: Modes,
     pub(crate) safe_bins: SafeBins,
@@ -87,15 +83,8 @@ impl Ruleset {
             places: rules.iter().any(Rule::is_of_places),
             streams: rules.iter().any(Rule::is_of_files),
         };
-        let of = |action, escalates| {
-            let is_of = |rule: &&Rule| rule.action() == action && rule.escalates() == escalates;
-            RuleTable::new(rules.iter().filter(is_of).cloned().collect())
-        };
         Ok(Self {
-            denies: of(Action::Deny, false),
-            escalations: of(Action::Ask, true),
-            asks: of(Action::Ask, false),
-            allows: of(Action::Allow, false),
+            table: RuleTable::new(rules),
             trust,
             modes,
             safe_bins,
@@ -111,30 +100,28 @@ impl Ruleset {
     /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
     /// none of these, goes through the modes. The function is total and depends on nothing but
     /// its arguments. It does not allocate unless the given path has empty, `.` or `..`
-    /// components, a path pattern with wildcards is compared, or a command with wildcards
-    /// among its words allows.
+    /// components, the file is a script or starts what its arguments name, a path pattern with
+    /// wildcards is compared, a command with wildcards among its words allows, a watched variable
+    /// changed, or a rule looks at the files or hosts that a call names.
     ///
     /// [`Decision::Ask`] is the caller's to settle, and so is what it cannot describe: a
     /// call that could not be read whole is no request and is denied without one.
     pub fn decide(&self, request: &ExecRequest, now: Timestamp) -> Verdict<'_> {
         let images = Images::of(request, &self.trust);
-        let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
-        if let Some(rule) = self.denies.first(images.all(), denies) {
+        let bears_on = |rule: &Rule, image: &Image<'_>| self.bears_on(rule, image, now);
+        let first = self.table.first(images.all(), bears_on);
+        let of = |action| first.filter(|rule| rule.action() == action);
+        let deny = of(Action::Deny).or_else(|| self.denied_payload(&images.program, now));
+        if let Some(rule) = deny {
             return Verdict::of_rule(Decision::Deny, rule);
         }
-        if let Some(rule) = self.denied_payload(request, now) {
-            return Verdict::of_rule(Decision::Deny, rule);
+        if let Some(rule) = of(Action::Ask) {
+            return match rule.escalates() {
+                true => Verdict::of_rule(Decision::Deny, rule),
+                false => self.judge(State::Asked, Some(Basis::Rule(rule))),
+            };
         }
-        let asks = |rule: &Rule, image: &Image<'_>| {
-            rule.holds(image, now) && !self.is_lifted(rule, image, now)
-        };
-        if let Some(rule) = self.escalations.first(images.all(), asks) {
-            return Verdict::of_rule(Decision::Deny, rule);
-        }
-        if let Some(rule) = self.asks.first(images.all(), asks) {
-            return self.judge(State::Asked, Some(Basis::Rule(rule)));
-        }
-        match self.allowing(&images, now) {
+        match self.allowed(of(Action::Allow), &images, now) {
             Some(basis) => self.judge(State::Allowed, Some(basis)),
             None => self.judge(State::Unmatched, None),
         }
@@ -147,15 +134,12 @@ impl Ruleset {
         let waits = |rule: &Rule, image: &Image<'_>| {
             rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
         };
-        let mut tables = [&self.denies, &self.escalations, &self.asks, &self.allows].into_iter();
         if !self.wants.digests {
             return false;
         }
         let images = Images::of(request, &self.trust);
-        tables.any(|table| {
-            let unread = images.all().filter(|image| image.digest().is_none());
-            table.first(unread, waits).is_some()
-        })
+        let unread = images.all().filter(|image| image.digest().is_none());
+        self.table.first(unread, waits).is_some()
     }
 
     /// Whether the command that the operator typed may run once where no rule says so. Not
@@ -212,20 +196,16 @@ impl Ruleset {
     /// Such a file keeps its device and inode under another name; see
     /// [`ProgramFile::aliases`](crate::ProgramFile::aliases).
     pub fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
-        let tables = [&self.denies, &self.escalations, &self.asks].into_iter();
-        tables
-            .flat_map(RuleTable::rules)
+        let rules = [Action::Deny, Action::Ask].into_iter();
+        rules
+            .flat_map(|action| self.table.of(action))
             .flat_map(Rule::named_files)
     }
 
     /// The rules: denies, asks with `escalate`, other asks, allows; of each, the highest layer
     /// first, then by id.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.denies
-            .rules()
-            .chain(self.escalations.rules())
-            .chain(self.asks.rules())
-            .chain(self.allows.rules())
+        self.table.rules().iter()
     }
 
     /// The mode in force, without what stands beside it.
@@ -259,24 +239,43 @@ impl Ruleset {
 
     /// What allows the call, whatever denies and asks say of it.
     pub(crate) fn allowing(&self, images: &Images<'_>, now: Timestamp) -> Option<Basis<'_>> {
-        let by_rule = || self.allowed_by(images, now).map(Basis::Rule);
+        let holds = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
+        let rule = self.table.first_of(Action::Allow, [&images.program], holds);
+        self.allowed(rule, images, now)
+    }
+
+    /// What allows the call, of whose program `rule` is the first allow that holds.
+    fn allowed<'r>(
+        &'r self,
+        rule: Option<&'r Rule>,
+        images: &Images<'_>,
+        now: Timestamp,
+    ) -> Option<Basis<'r>> {
+        let by_rule = rule.filter(|_| self.allows_interpreters(images, now));
         let is_safe_bin = || self.is_safe_bin(&images.program, now);
         let by_child = || self.child_of(images, now).map(Basis::Children);
         let is_wrapper = || wrapper::is_light(&images.program);
-        by_rule()
+        by_rule
+            .map(Basis::Rule)
             .or_else(|| is_safe_bin().then_some(Basis::SafeBin))
             .or_else(by_child)
             .or_else(|| is_wrapper().then_some(Basis::Wrapper))
     }
 
-    /// The rule that allows the program, provided that its interpreters are allowed too.
-    fn allowed_by(&self, images: &Images<'_>, now: Timestamp) -> Option<&Rule> {
-        let holds = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
-        let rule = self.allows.first([&images.program], holds)?;
+    /// Whether a rule that comes first would settle the call: it holds for one of the images, of
+    /// an allow for the program itself, and if it asks, no allow answers it.
+    fn bears_on(&self, rule: &Rule, image: &Image<'_>, now: Timestamp) -> bool {
+        match rule.action() {
+            Action::Deny => rule.holds(image, now),
+            Action::Ask => rule.holds(image, now) && !self.is_lifted(rule, image, now),
+            Action::Allow => image.is_program() && rule.holds(image, now),
+        }
+    }
+
+    /// Whether every `#!` interpreter may run for an allowed script.
+    fn allows_interpreters(&self, images: &Images<'_>, now: Timestamp) -> bool {
         let mut interpreters = images.interpreters.iter();
-        interpreters
-            .all(|image| self.allows_interpreter(image, now))
-            .then_some(rule)
+        interpreters.all(|image| self.allows_interpreter(image, now))
     }
 
     /// Whether a `#!` interpreter may run for an allowed script.
@@ -286,7 +285,11 @@ impl Ruleset {
     fn allows_interpreter(&self, image: &Image<'_>, now: Timestamp) -> bool {
         let is_of_it =
             |rule: &Rule, image: &Image<'_>| rule.is_of_program() && rule.holds(image, now);
-        image.is_trusted() || self.allows.first([image], is_of_it).is_some()
+        image.is_trusted()
+            || self
+                .table
+                .first_of(Action::Allow, [image], is_of_it)
+                .is_some()
     }
 
     /// Whether an allow of a higher layer has the question in view and answers it.
@@ -294,7 +297,9 @@ impl Ruleset {
         let answers = |allow: &Rule, image: &Image<'_>| {
             allow.holds(image, now) && allow.outweighs(ask, image)
         };
-        self.allows.first([image], answers).is_some()
+        self.table
+            .first_of(Action::Allow, [image], answers)
+            .is_some()
     }
 
     /// The rule of an ancestor whose `children` the program and its interpreters are.
@@ -305,7 +310,7 @@ impl Ruleset {
         }
         let ancestors = lineage.ancestors.iter();
         let keys = ancestors.filter_map(|ancestor| ancestor.allowed_by.as_ref());
-        let rules = keys.filter_map(|key| self.allows.get(key));
+        let rules = keys.filter_map(|key| self.table.allow(key));
         let covers = |rule: &&Rule| {
             let mut interpreters = images.interpreters.iter();
             rule.covers_child(&images.program)

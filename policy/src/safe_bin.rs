@@ -12,17 +12,17 @@ mod profile;
 mod regex;
 mod sed;
 
-use std::collections::HashMap;
 use std::fmt;
 
 use crate::grammar::{Grammar, Known, Piece};
+use crate::name_map::NameMap;
 pub(crate) use custom::{Flag, FlagForm, Refusal};
 use profile::{BUILTIN, Profile};
 
 /// The safe bins of a policy.
 #[derive(Debug, Clone)]
 pub(crate) struct SafeBins {
-    bins: HashMap<Vec<u8>, Bin>,
+    bins: NameMap<Vec<u8>, Bin>,
 }
 
 /// A bin by its profile.
@@ -83,7 +83,7 @@ impl SafeBins {
     /// None at all.
     pub(crate) fn none() -> Self {
         Self {
-            bins: HashMap::new(),
+            bins: NameMap::default(),
         }
     }
 

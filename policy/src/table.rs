@@ -1,39 +1,60 @@
-//! The rules of one action, arranged so that a call meets only those that may hold for it.
+//! The rules of a policy, arranged so that a call meets only those that may hold for it.
 
-use std::collections::HashMap;
+use std::ops::Range;
 
 use crate::image::{Image, Reading};
+use crate::name_map::NameMap;
 use crate::pattern::file_name;
 use crate::request::RuleKey;
-use crate::rule::Rule;
+use crate::rule::{Action, Rule};
 use crate::version::unversioned;
 
-/// Rules of one action, the one to name first in front.
+/// The rules of every action, each in front of those that it goes before.
 #[derive(Debug, Clone)]
 pub(crate) struct RuleTable {
+    /// Denies, asks that a higher supervisor is to answer, other asks, allows; of each, the
+    /// highest layer first, then by id. The order of the files means nothing: see `Basis::Rule`.
     rules: Vec<Rule>,
     /// For a file name without its version, the rules that need an image of such a name.
-    by_name: Index,
-    /// For a directory, the rules that need an image in it, where they come down to no name.
-    by_head: Index,
-    /// The positions of the rules that come down to neither, rising.
-    others: Vec<usize>,
+    by_name: NameMap<Box<[u8]>, Positions>,
+    /// The rules that need an image in some directory, where they come down to no name.
+    by_directory: Directory,
+    /// The rules that come down to neither.
+    others: Positions,
 }
 
-/// Positions of rules, rising.
-type Index = HashMap<Vec<u8>, Vec<usize>>;
+/// How deep directories are told apart. A rule for one further down is looked at for all that lies
+/// in the directory that is this deep.
+const DEPTH_MAX: usize = 16;
+
+/// Where rules stand, rising.
+type Positions = Vec<usize>;
+
+/// A directory or file, with what rules need an image to lie in it or to be it.
+#[derive(Debug, Clone, Default)]
+struct Directory {
+    rules: Positions,
+    entries: NameMap<Box<[u8]>, Directory>,
+}
 
 impl RuleTable {
     pub(crate) fn new(mut rules: Vec<Rule>) -> Self {
-        // Not the order of the files: see `Basis::Rule`.
-        rules.sort_by(|a, b| (b.layer(), a.id()).cmp(&(a.layer(), b.id())));
-        let (mut by_name, mut by_head) = (Index::new(), Index::new());
-        let mut others = Vec::new();
+        rules.sort_by(|a, b| {
+            let rank = |rule: &Rule| (rule.action(), rule.escalates(), rule.layer());
+            rank(b).cmp(&rank(a)).then_with(|| a.id().cmp(b.id()))
+        });
+        let mut by_name = NameMap::<Box<[u8]>, Positions>::default();
+        let (mut by_directory, mut others) = (Directory::default(), Positions::new());
         for (position, rule) in rules.iter().enumerate() {
             if let Some(names) = rule.file_names() {
-                add(&mut by_name, names.into_iter().map(unversioned), position);
+                for name in names {
+                    let positions = by_name.entry(unversioned(name).into()).or_default();
+                    push(positions, position);
+                }
             } else if let Some(heads) = rule.heads() {
-                add(&mut by_head, heads.into_iter(), position);
+                for head in heads {
+                    push(&mut by_directory.at(head).rules, position);
+                }
             } else {
                 others.push(position);
             }
@@ -41,7 +62,7 @@ impl RuleTable {
         Self {
             rules,
             by_name,
-            by_head,
+            by_directory,
             others,
         }
     }
@@ -53,77 +74,112 @@ impl RuleTable {
         images: impl IntoIterator<Item = &'i Image<'r>>,
         is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
     ) -> Option<&Rule> {
-        if self.rules.is_empty() {
-            return None;
-        }
-        let position = images
-            .into_iter()
-            .filter_map(|image| self.first_for(image, &is_meant))
-            .min()?;
-        self.rules.get(position)
+        self.first_in(0..self.rules.len(), images, is_meant)
     }
 
-    fn first_for<'r>(
+    /// The first of the rules of one action that `is_meant` for one of `images`, likewise.
+    pub(crate) fn first_of<'i, 'r: 'i>(
         &self,
-        image: &Image<'r>,
+        action: Action,
+        images: impl IntoIterator<Item = &'i Image<'r>>,
         is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
-    ) -> Option<usize> {
-        let holds = |position: &usize| {
-            let rule = self.rules.get(*position);
-            rule.is_some_and(|rule| is_meant(rule, image))
-        };
-        // Every name, whatever the action: an index by fewer would miss rules.
-        let paths = || image.names(Reading::Doubtful);
-        let guises = || image.guises();
-        let names = paths()
-            .map(file_name)
-            .chain(guises().map(|guise| guise.name));
-        let named = names.filter_map(|name| self.by_name.get(unversioned(name)));
-        let heads = paths()
-            .chain(guises().filter_map(|guise| guise.path))
-            .flat_map(prefixes)
-            .filter(|_| !self.by_head.is_empty());
-        let headed = heads.filter_map(|head| self.by_head.get(head));
-        named
-            .chain(headed)
-            .chain(std::iter::once(&self.others))
-            .filter_map(|positions| positions.iter().copied().find(holds))
-            .min()
+    ) -> Option<&Rule> {
+        self.first_in(self.span(action), images, is_meant)
     }
 
-    /// The rule of that layer and id.
-    pub(crate) fn get(&self, key: &RuleKey) -> Option<&Rule> {
+    fn first_in<'i, 'r: 'i>(
+        &self,
+        span: Range<usize>,
+        images: impl IntoIterator<Item = &'i Image<'r>>,
+        is_meant: impl Fn(&Rule, &Image<'r>) -> bool,
+    ) -> Option<&Rule> {
+        // Only what goes before the rule found so far is of interest.
+        let mut found = None;
+        let mut end = span.end;
+        for image in images {
+            for positions in self.positions(image) {
+                let before = positions.partition_point(|position| *position < span.start);
+                let positions = positions.iter().skip(before).copied();
+                let mut rules = positions
+                    .take_while(|position| *position < end)
+                    .filter_map(|position| Some((position, self.rules.get(position)?)));
+                if let Some((position, rule)) = rules.find(|(_, rule)| is_meant(rule, image)) {
+                    (end, found) = (position, Some(rule));
+                }
+            }
+        }
+        found
+    }
+
+    /// The positions of all rules that may hold for `image`, by what they need of it.
+    fn positions<'t>(&'t self, image: &'t Image<'_>) -> impl Iterator<Item = &'t [usize]> {
+        // Every name, whatever the action: an index by fewer would miss rules.
+        let paths = image.names(Reading::Doubtful);
+        let named = paths.map(|path| (file_name(path), Some(path)));
+        let guises = image.guises().map(|guise| (guise.name, guise.path));
+        let found = named.chain(guises).flat_map(|(name, path)| {
+            let by_name = self.by_name.get(unversioned(name));
+            let by_directory = path.into_iter().flat_map(|path| self.by_directory.on(path));
+            by_name.into_iter().chain(by_directory)
+        });
+        found.chain([&self.others]).map(Vec::as_slice)
+    }
+
+    /// The allow of that layer and id.
+    pub(crate) fn allow(&self, key: &RuleKey) -> Option<&Rule> {
+        let allows = self.of(Action::Allow);
         let wanted = (key.layer, key.id.as_str());
-        let found = self.rules.binary_search_by(|rule| {
+        let found = allows.binary_search_by(|rule| {
             let layers = wanted.0.cmp(&rule.layer());
             layers.then_with(|| rule.id().cmp(wanted.1))
         });
-        found.ok().and_then(|position| self.rules.get(position))
+        found.ok().and_then(|position| allows.get(position))
     }
 
-    pub(crate) fn rules(&self) -> impl Iterator<Item = &Rule> {
-        self.rules.iter()
+    /// The rules of one action.
+    pub(crate) fn of(&self, action: Action) -> &[Rule] {
+        self.rules.get(self.span(action)).unwrap_or_default()
+    }
+
+    /// All rules.
+    pub(crate) fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    fn span(&self, action: Action) -> Range<usize> {
+        let start = self.rules.partition_point(|rule| rule.action() > action);
+        let end = self.rules.partition_point(|rule| rule.action() >= action);
+        start..end
     }
 }
 
-fn add<'k>(index: &mut Index, keys: impl Iterator<Item = &'k [u8]>, position: usize) {
-    for key in keys {
-        let positions = index.entry(key.to_vec()).or_default();
-        if positions.last() != Some(&position) {
-            positions.push(position);
-        }
+impl Directory {
+    /// The place of `path`, or of what it lies in; made if it is not there.
+    fn at(&mut self, path: &[u8]) -> &mut Self {
+        steps(path).take(DEPTH_MAX).fold(self, |directory, step| {
+            directory.entries.entry(step.into()).or_default()
+        })
+    }
+
+    /// The rules of each directory that `path` lies in, and of `path` itself.
+    fn on(&self, path: &[u8]) -> impl Iterator<Item = &Positions> {
+        let places = steps(path).scan(self, |directory, step| {
+            *directory = directory.entries.get(step)?;
+            Some(*directory)
+        });
+        places.map(|directory| &directory.rules)
     }
 }
 
-/// A path, and every directory that it lies in but the root.
-fn prefixes(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let slashes = path
-        .iter()
-        .enumerate()
-        .skip(1)
-        .filter(|(_, byte)| **byte == b'/');
-    let ends = slashes.map(|(at, _)| at).chain(std::iter::once(path.len()));
-    ends.filter_map(move |end| path.get(..end))
+/// The names that an absolute path consists of.
+fn steps(path: &[u8]) -> impl Iterator<Item = &[u8]> {
+    path.split(|byte| *byte == b'/').skip(1)
+}
+
+fn push(positions: &mut Positions, position: usize) {
+    if positions.last() != Some(&position) {
+        positions.push(position);
+    }
 }
 
 #[cfg(test)]
@@ -131,10 +187,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_prefixes_of_a_path_are_its_directories_and_itself() {
-        let all: Vec<_> = prefixes(b"/usr/bin/git").collect();
-        assert_eq!(all, [b"/usr".as_slice(), b"/usr/bin", b"/usr/bin/git"]);
-        assert_eq!(prefixes(b"/").collect::<Vec<_>>(), [b"/"]);
-        assert!(prefixes(b"").eq([b""]));
+    fn a_path_meets_the_rules_of_its_directories_and_its_own() {
+        let mut root = Directory::default();
+        for (position, head) in ["/usr", "/usr/bin", "/usr/bin/git", "/usr/lib", "/us"]
+            .iter()
+            .enumerate()
+        {
+            root.at(head.as_bytes()).rules.push(position);
+        }
+        let met = |path: &str| {
+            root.on(path.as_bytes())
+                .flatten()
+                .copied()
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(met("/usr/bin/git"), [0, 1, 2]);
+        assert_eq!(met("/usr/bin/x/y"), [0, 1]);
+        assert_eq!(met("/usr/libx"), [0]);
+        assert_eq!(met("/opt"), [0; 0]);
+        assert_eq!(met("/"), [0; 0]);
+        assert_eq!(met(""), [0; 0]);
     }
 }

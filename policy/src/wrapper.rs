@@ -157,7 +157,7 @@ fn reading(request: &ExecRequest) -> Option<(&'static Grammar, usize)> {
 }
 
 /// Whether the command starts what its arguments name.
-fn starts_another(name: &[u8]) -> bool {
+pub(crate) fn starts_another(name: &[u8]) -> bool {
     is_of(name, "wrappers") || matches!(name, b"find" | b"fd" | b"fdfind")
 }
 

@@ -1,9 +1,9 @@
 //! The tables of commands.
 
-use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::file::{self, FILES, Table};
+use crate::name_map::NameMap;
 use crate::version::unversioned;
 
 /// What a value of an option, or an operand, is.
@@ -154,7 +154,7 @@ pub(crate) struct Grammar {
     /// The first of which the call has an option says what its operands are.
     pub(crate) variants: Vec<Variant>,
     /// The grammars behind verbs.
-    pub(crate) verbs: HashMap<&'static str, Grammar>,
+    pub(crate) verbs: NameMap<&'static str, Grammar>,
     /// Other names of verbs.
     pub(crate) aliases: Vec<Alias>,
     /// Bytes that make an operand mean an option: `+` and `--force` of `git push x +main`.
@@ -191,7 +191,7 @@ pub(crate) struct Grammar {
     /// An operand with a colon, and no slash before it, is a file of another machine: scp.
     pub(crate) has_host_paths: bool,
     /// Where each name's option is, made when it is first asked for.
-    index: OnceLock<HashMap<&'static [u8], usize>>,
+    index: OnceLock<NameMap<&'static [u8], usize>>,
 }
 
 impl Operands {
@@ -238,7 +238,7 @@ impl Grammar {
 }
 
 /// The tables as they are written; each is read when it is first asked for.
-static TABLES: LazyLock<HashMap<&'static [u8], Arc<Table>>> = LazyLock::new(|| {
+static TABLES: LazyLock<NameMap<&'static [u8], Arc<Table>>> = LazyLock::new(|| {
     let tables = FILES.iter().flat_map(|text| file::tables(text));
     let named = tables.flat_map(|table| {
         let table = Arc::new(table);

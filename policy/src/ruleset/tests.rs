@@ -14,6 +14,7 @@ mod env;
 mod history;
 mod interpreters;
 mod named;
+mod reference;
 mod synonyms;
 mod tables;
 mod unlisted;

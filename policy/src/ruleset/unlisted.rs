@@ -5,8 +5,8 @@ use jiff::Timestamp;
 use super::Ruleset;
 use crate::image::{Image, Images};
 use crate::operand::{Access, FileOperand};
-use crate::request::{ExecRequest, Stream};
-use crate::rule::Rule;
+use crate::request::Stream;
+use crate::rule::{Action, Rule};
 use crate::safe_bin::Unsafe;
 use crate::watch::Change;
 use crate::wrapper;
@@ -50,15 +50,18 @@ impl Ruleset {
     fn allows_file(&self, image: &Image<'_>, path: &[u8], access: Access, now: Timestamp) -> bool {
         let file = FileOperand::of_stream(path, access.alone());
         let lets = |rule: &Rule, _: &Image<'_>| rule.lets_file(&file, now);
-        self.allows.first([image], lets).is_some()
+        self.table.first_of(Action::Allow, [image], lets).is_some()
     }
 
     /// The rule that denies what a wrapper will start, or that in turn.
-    pub(super) fn denied_payload(&self, request: &ExecRequest, now: Timestamp) -> Option<&Rule> {
+    pub(super) fn denied_payload(&self, program: &Image<'_>, now: Timestamp) -> Option<&Rule> {
+        if !program.kinds().starts_another {
+            return None;
+        }
         let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
-        wrapper::payloads(request).find_map(|payload| {
+        wrapper::payloads(program.request).find_map(|payload| {
             let images = Images::of(&payload, &self.trust);
-            self.denies.first(images.all(), denies)
+            self.table.first_of(Action::Deny, images.all(), denies)
         })
     }
 }

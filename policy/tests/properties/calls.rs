@@ -9,7 +9,7 @@ use jiff::Timestamp;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::draft::Call;
+use super::draft::Call;
 
 /// The digests that the policies pin, and one that they do not.
 pub(crate) const DIGESTS: [Digest; 3] = [Digest([0; 32]), Digest([0x11; 32]), Digest([0x22; 32])];

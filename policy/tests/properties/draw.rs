@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::Union;
 
-use crate::draft::{DraftFile, DraftMode, DraftPolicy, DraftRule};
+use super::draft::{DraftFile, DraftMode, DraftPolicy, DraftRule};
 
 pub(crate) const SECURITY: [&str; 3] = ["deny", "allowlist", "full"];
 pub(crate) const ASK: [&str; 3] = ["off", "on-miss", "always"];
