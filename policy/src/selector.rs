@@ -90,8 +90,8 @@ impl Selectors {
         if reading == Reading::Strict && is_disguised() || !self.program_holds(image, reading) {
             return Some("program");
         }
-        if !self.command_holds(image, reading, |_| true) {
-            return Some("command");
+        if let Some(key) = self.failing_command(image, reading) {
+            return Some(key);
         }
         if self
             .argv
@@ -198,19 +198,19 @@ impl Selectors {
 
     /// The files that the keys name in full.
     pub(crate) fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
-        self.programs().into_iter().flat_map(Program::paths)
+        self.programs().flat_map(Program::paths)
     }
 
     /// The entries that say which file; none if every file can hold.
-    fn programs(&self) -> Vec<&Program> {
-        if let Some(programs) = &self.program {
-            return programs.wanted.iter().collect();
-        }
-        if let Some(argv) = &self.argv {
-            return vec![&argv.program];
-        }
-        let commands = self.command.iter().flat_map(|commands| &commands.wanted);
-        commands.map(|command| &command.program).collect()
+    fn programs(&self) -> impl Iterator<Item = &Program> {
+        let programs = self.program.iter().flat_map(|list| &list.wanted);
+        let argv = self.argv.as_ref().filter(|_| self.program.is_none());
+        let has_other = self.program.is_some() || self.argv.is_some();
+        let commands = self.command.iter().filter(move |_| !has_other);
+        let commands = commands.flat_map(|commands| &commands.wanted);
+        programs
+            .chain(argv.map(|argv| &argv.program))
+            .chain(commands.map(|command| &command.program))
     }
 
     fn program_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
@@ -221,6 +221,23 @@ impl Selectors {
         let is_open = reading == Reading::Strict && self.command.is_none() && self.argv.is_none();
         programs.holds(reading, |program, reading| program.selects(image, reading))
             && !(is_open && (inline::runs_inline(image) || dispatch::is_another(image)))
+    }
+
+    /// `command` if no entry of it holds; `flags` if an allow has none of which the call's flags
+    /// are permitted too.
+    fn failing_command(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
+        let commands = self.command.as_ref()?;
+        let covers = |command: &Command, reading| self.command_covers(command, image, reading);
+        let wanted = commands.wanted.iter();
+        let mut held = wanted.filter(|command| covers(command, reading)).peekable();
+        let is_wanted = commands.wanted.is_empty() || held.peek().is_some();
+        if !is_wanted || commands.is_excepted(reading, covers) {
+            return Some("command");
+        }
+        let are_permitted = reading == Reading::Doubtful
+            || commands.wanted.is_empty()
+            || held.any(|command| self.permits_flags(command, image));
+        (!are_permitted).then_some("flags")
     }
 
     /// Whether some entry of `command` holds that also `is_meant`.
@@ -262,35 +279,32 @@ impl Selectors {
         is_program && argv.is_rest(image.arguments())
     }
 
+    /// Of an allow of a command, [`Self::failing_command`] says so.
     fn flags_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
+        let Some(flags) = &self.flags else {
+            return true;
+        };
         match reading {
-            Reading::Doubtful => {
-                let flags = self.flags.as_ref();
-                flags.is_none_or(|flags| self.flags_may_hold(flags, image))
-            }
-            Reading::Strict if self.command.is_none() => {
-                let flags = self.flags.as_ref();
-                flags.is_none_or(|flags| flag::are_all_on(flags, &[], image.arguments()))
-            }
-            Reading::Strict => self.command_holds(image, reading, |command| {
-                let (flags, named) = (self.flags.as_ref(), command.flags.as_slice());
-                match command.grammar_of(image) {
-                    Some(grammar) => {
-                        tabled::are_permitted(flags, named, grammar.read(image.arguments()))
-                    }
-                    None => {
-                        flags.is_none_or(|flags| flag::are_all_on(flags, named, image.arguments()))
-                    }
-                }
-            }),
+            Reading::Doubtful => self.flags_may_hold(flags, image),
+            Reading::Strict if self.command.is_some() => true,
+            Reading::Strict => flag::are_all_on(flags, &[], image.arguments()),
+        }
+    }
+
+    /// Whether an allow of `command` covers every flag of the call.
+    fn permits_flags(&self, command: &Command, image: &Image<'_>) -> bool {
+        let (flags, named) = (self.flags.as_ref(), command.flags.as_slice());
+        match command.grammar_of(image) {
+            Some(grammar) => tabled::are_permitted(flags, named, grammar.read(image.arguments())),
+            None => flags.is_none_or(|flags| flag::are_all_on(flags, named, image.arguments())),
         }
     }
 
     /// Whether some flag of the call may be on the list, by the grammar of each program that the
     /// rule names and the image may be.
     fn flags_may_hold(&self, flags: &List<Flag>, image: &Image<'_>) -> bool {
-        let named = self.programs().into_iter();
-        let meant = named.filter(|program| program.covers(image, Reading::Doubtful));
+        let meant = self.programs();
+        let meant = meant.filter(|program| program.covers(image, Reading::Doubtful));
         let mut grammars = meant.map(|program| program.file_name().and_then(grammar::of));
         let by_none = || flag::may_be_on(flags, image.arguments());
         let by = |grammar: Option<&'static Grammar>| match grammar {
@@ -354,10 +368,10 @@ impl Selectors {
 
 /// What every one of `programs` has; `None` if one lacks it or there are none.
 fn every<'s>(
-    programs: Vec<&'s Program>,
+    programs: impl Iterator<Item = &'s Program>,
     of: fn(&'s Program) -> Option<Vec<&'s [u8]>>,
 ) -> Option<Vec<&'s [u8]>> {
-    let all: Option<Vec<_>> = programs.into_iter().map(of).collect();
+    let all: Option<Vec<_>> = programs.map(of).collect();
     all.map(|all| all.concat()).filter(|all| !all.is_empty())
 }
 

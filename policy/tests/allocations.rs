@@ -51,12 +51,19 @@ fn what_allocates_is_counted() {
 
 #[test]
 fn a_hit_among_a_hundred_rules_allocates_nothing() {
-    let rules = synthetic::load(&synthetic::text(100));
+    let rules = synthetic::text(96)
+        + "[[deny]]\nid = 'no-force'\ncommand = 'git push'\nflags = ['--force', '-d']\n\
+           [[ask]]\nid = 'hard'\nflags = ['--hard']\n\
+           [[ask]]\nid = 'elsewhere'\nprogram = ['**/git', '!/usr/bin/git']\n\
+           [[deny]]\nid = 'shells'\nprogram = '@shells'\n";
+    let rules = synthetic::load(&rules);
     for (line, expected) in [
         (synthetic::HIT, Decision::Allow),
         ("git -C sub diff --stat HEAD~1 -- src", Decision::Allow),
         ("tool3 status --short", Decision::Allow),
         ("tool10 -v push", Decision::Deny),
+        ("git push origin --forc", Decision::Deny),
+        ("bash -c x", Decision::Deny),
         (synthetic::MISS, Decision::Ask),
     ] {
         let request = synthetic::call(line);
