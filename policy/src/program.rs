@@ -23,6 +23,15 @@ pub(crate) enum Program {
     Class(&'static Class),
 }
 
+/// What an image has in any case that an entry means: an index by it misses none.
+#[derive(Debug)]
+pub(crate) enum Needs<'p> {
+    /// One of these file names, or a version of it.
+    Name(Vec<&'p [u8]>),
+    /// A path that is one of these or lies below.
+    Directory(Vec<&'p [u8]>),
+}
+
 /// Why text does not name a program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub(crate) enum ProgramError {
@@ -145,22 +154,17 @@ impl Program {
         }
     }
 
-    /// File names of which every covered image has at least one, if there are such.
-    pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
+    /// What every image has that the entry may mean, by its own names or another, if anything.
+    pub(crate) fn needs(&self) -> Option<Needs<'_>> {
         match self {
-            Self::Name(_) | Self::Path(_) => self.file_name().map(|name| vec![name]),
-            Self::Class(class) => class.file_names(),
-        }
-    }
-
-    /// Directories of which one name of every covered image lies in one, or is one, if there are
-    /// such.
-    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
-        match self {
-            Self::Name(_) | Self::Class(_) => None,
+            Self::Name(name) => Some(Needs::Name(vec![name])),
+            Self::Class(class) => class.file_names().map(Needs::Name),
             Self::Path(pattern) => {
-                let heads: Vec<_> = pattern.heads().collect();
-                Some(heads).filter(|heads| heads.iter().all(|head| !head.is_empty()))
+                if let Some(name) = pattern.file_name() {
+                    return Some(Needs::Name(vec![name]));
+                }
+                let has_head = pattern.heads().all(|head| !head.is_empty());
+                has_head.then(|| Needs::Directory(pattern.heads().collect()))
             }
         }
     }

@@ -206,15 +206,10 @@ impl Rule {
         self.selectors.named_files()
     }
 
-    /// File names of which every image that the rule can hold for has at least one, or
-    /// `None` if it does not come down to names.
-    pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
-        self.selectors.file_names()
-    }
-
-    /// Directories of which every such image lies in at least one, or is one, likewise.
-    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
-        self.selectors.heads()
+    /// The entries of which one means every image that the rule can hold for; none if any image
+    /// will do.
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
+        self.selectors.programs()
     }
 
     /// Whether the rule selects files alone, whatever their arguments.

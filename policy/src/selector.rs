@@ -184,25 +184,13 @@ impl Selectors {
         wanted.filter(move |command| self.command_covers(command, image, reading))
     }
 
-    /// File names of which every image that can hold has at least one, or `None` if the keys
-    /// do not come down to names.
-    pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
-        every(self.programs(), Program::file_names)
-    }
-
-    /// Directories of which every image that can hold lies in at least one, or is one, or `None`
-    /// if the keys do not come down to directories.
-    pub(crate) fn heads(&self) -> Option<Vec<&[u8]>> {
-        every(self.programs(), Program::heads)
-    }
-
     /// The files that the keys name in full.
     pub(crate) fn named_files(&self) -> impl Iterator<Item = Vec<u8>> {
         self.programs().flat_map(Program::paths)
     }
 
     /// The entries that say which file; none if every file can hold.
-    fn programs(&self) -> impl Iterator<Item = &Program> {
+    pub(crate) fn programs(&self) -> impl Iterator<Item = &Program> {
         let programs = self.program.iter().flat_map(|list| &list.wanted);
         let argv = self.argv.as_ref().filter(|_| self.program.is_none());
         let has_other = self.program.is_some() || self.argv.is_some();
@@ -364,15 +352,6 @@ impl Selectors {
             None => reading == Reading::Doubtful,
         }
     }
-}
-
-/// What every one of `programs` has; `None` if one lacks it or there are none.
-fn every<'s>(
-    programs: impl Iterator<Item = &'s Program>,
-    of: fn(&'s Program) -> Option<Vec<&'s [u8]>>,
-) -> Option<Vec<&'s [u8]>> {
-    let all: Option<Vec<_>> = programs.map(of).collect();
-    all.map(|all| all.concat()).filter(|all| !all.is_empty())
 }
 
 /// Whether `called`, the first word of a command, is what an image selected by `programs` is

@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::image::{Image, Reading};
 use crate::name_map::NameMap;
 use crate::pattern::file_name;
+use crate::program::{Needs, Program};
 use crate::request::RuleKey;
 use crate::rule::{Action, Rule};
 use crate::version::unversioned;
@@ -17,9 +18,9 @@ pub(crate) struct RuleTable {
     rules: Vec<Rule>,
     /// For a file name without its version, the rules that need an image of such a name.
     by_name: NameMap<Box<[u8]>, Positions>,
-    /// The rules that need an image in some directory, where they come down to no name.
+    /// The rules that need an image in some directory.
     by_directory: Directory,
-    /// The rules that come down to neither.
+    /// The rules that may need neither. Any other is filed under each of its entries.
     others: Positions,
 }
 
@@ -43,27 +44,36 @@ impl RuleTable {
             let rank = |rule: &Rule| (rule.action(), rule.escalates(), rule.layer());
             rank(b).cmp(&rank(a)).then_with(|| a.id().cmp(b.id()))
         });
-        let mut by_name = NameMap::<Box<[u8]>, Positions>::default();
-        let (mut by_directory, mut others) = (Directory::default(), Positions::new());
+        let mut table = Self {
+            by_name: NameMap::default(),
+            by_directory: Directory::default(),
+            others: Positions::new(),
+            rules: Vec::new(),
+        };
         for (position, rule) in rules.iter().enumerate() {
-            if let Some(names) = rule.file_names() {
-                for name in names {
-                    let positions = by_name.entry(unversioned(name).into()).or_default();
-                    push(positions, position);
-                }
-            } else if let Some(heads) = rule.heads() {
-                for head in heads {
-                    push(&mut by_directory.at(head).rules, position);
-                }
-            } else {
-                others.push(position);
+            let needs: Option<Vec<Needs<'_>>> = rule.programs().map(Program::needs).collect();
+            match needs.filter(|needs| !needs.is_empty()) {
+                Some(needs) => needs.iter().for_each(|needs| table.file(position, needs)),
+                None => table.others.push(position),
             }
         }
-        Self {
-            rules,
-            by_name,
-            by_directory,
-            others,
+        Self { rules, ..table }
+    }
+
+    /// Puts the rule at `position` where an image with what it needs will meet it.
+    fn file(&mut self, position: usize, needs: &Needs<'_>) {
+        match needs {
+            Needs::Name(names) => {
+                for name in names {
+                    let positions = self.by_name.entry(unversioned(name).into());
+                    push(positions.or_default(), position);
+                }
+            }
+            Needs::Directory(paths) => {
+                for path in paths {
+                    push(&mut self.by_directory.at(path).rules, position);
+                }
+            }
         }
     }
 

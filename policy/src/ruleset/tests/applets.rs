@@ -110,3 +110,13 @@ fn a_deny_of_a_path_is_one_of_the_applet_of_its_name() {
     };
     denied(link, &["touch", "m"]);
 }
+
+#[test]
+fn an_applet_is_found_beside_entries_that_have_no_name() {
+    let ruleset = policy("[[deny]]\nid = 'd'\nprogram = ['/usr/bin/touch', '/opt/x/*']");
+    let busybox = ProgramFile::at("/usr/bin/busybox");
+    assert_eq!(
+        decide_as(&ruleset, busybox, &["busybox", "touch", "m"]),
+        Decision::Deny
+    );
+}
