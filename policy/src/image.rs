@@ -57,6 +57,7 @@ pub(crate) struct Image<'r> {
     levels: &'r [Interpreter],
     trust: &'r Trust,
     kinds: OnceCell<Kinds>,
+    has_guises: OnceCell<bool>,
     files: OnceCell<Vec<FileOperand>>,
     hosts: OnceCell<Vec<Option<Host>>>,
 }
@@ -139,6 +140,7 @@ impl<'r> Image<'r> {
             levels,
             trust,
             kinds: OnceCell::new(),
+            has_guises: OnceCell::new(),
             files: OnceCell::new(),
             hosts: OnceCell::new(),
         }
@@ -228,6 +230,13 @@ impl<'r> Image<'r> {
 
     /// The commands that the call may be under another name than the file's.
     pub(crate) fn guises(&self) -> impl Iterator<Item = Guise<'_>> {
+        // Most calls have none, and most rules ask.
+        let find_any = || self.find_guises().next().is_some();
+        let has_any = *self.has_guises.get_or_init(find_any);
+        has_any.then(|| self.find_guises()).into_iter().flatten()
+    }
+
+    fn find_guises(&self) -> impl Iterator<Item = Guise<'_>> {
         let names = || self.names(Reading::Doubtful).map(file_name);
         let module = names().any(module::is_python).then(|| self.module());
         let called = dispatch::called(self).into_iter();
