@@ -17,21 +17,22 @@
 //!
 //! A word that begins with `-` is no leading word but a flag that the call must have.
 
-use thiserror::Error;
+mod error;
 
 use crate::arity;
-use crate::escape::EscapeError;
-use crate::flag::{Flag, FlagError};
+use crate::flag::Flag;
 use crate::grammar::{self, Grammar, Side};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::pattern::file_name;
 use crate::places::Places;
-use crate::program::{Program, ProgramError};
+use crate::program::Program;
 use crate::synonym::{Spellings, Term};
 use crate::tabled;
 use crate::version::is_version_of;
 use crate::word::Word;
+
+pub(crate) use error::CommandError;
 
 /// Most words of an entry.
 ///
@@ -57,60 +58,6 @@ pub(crate) struct Command {
     /// The grammar of the program, if there is a table of it.
     pub(crate) grammar: Option<&'static Grammar>,
 }
-
-/// Why text is not a command.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub(crate) enum CommandError {
-    #[error("a command has no words")]
-    Blank,
-    #[error("shell syntax in a command: `{}`", .0.escape_debug())]
-    Shell(&'static str),
-    #[error("shell syntax in a command: `{}` sets a variable", .0.escape_debug())]
-    Assignment(String),
-    #[error("quotes in a command are not understood")]
-    Quote,
-    #[error("a command begins with its program, not with the flag `{}`", .0.escape_debug())]
-    FlagFirst(String),
-    #[error("`{}`: a class is no word of a command but the first", .0.escape_debug())]
-    Class(String),
-    #[error("a command has more than {WORDS_MAX} words")]
-    TooLong,
-    #[error("`{}` is a script, and a word of a command is compared as text", .0.escape_debug())]
-    Script(String),
-    #[error(transparent)]
-    Word(#[from] EscapeError),
-    #[error(transparent)]
-    Flag(#[from] FlagError),
-    #[error(transparent)]
-    Program(#[from] ProgramError),
-}
-
-impl CommandError {
-    /// What the author could write instead.
-    pub(crate) fn help(&self) -> Option<String> {
-        match self {
-            Self::Shell("\n" | "&&" | "||") => Some(ONE_PROGRAM.to_owned()),
-            Self::Shell(syntax) => syntax
-                .bytes()
-                .next_back()
-                .map(|byte| format!("{ONE_PROGRAM}; `\\x{byte:02x}` is the character itself")),
-            Self::Assignment(_) => Some(format!("{ONE_PROGRAM}; leave the variable out")),
-            Self::Class(_) => Some("`\\@` is the character itself".to_owned()),
-            Self::Quote => Some(
-                "words are split at blanks; write `\\x27` or `\\x22` for the character".to_owned(),
-            ),
-            Self::Script(_) => Some(
-                "write the whole vector as `argv`, or the script itself as `program`".to_owned(),
-            ),
-            Self::Word(error) => error.help().map(str::to_owned),
-            Self::Flag(error) => error.help(),
-            Self::Program(error) => error.help(),
-            Self::Blank | Self::FlagFirst(_) | Self::TooLong => None,
-        }
-    }
-}
-
-const ONE_PROGRAM: &str = "a rule sees one program and its arguments, never a shell line";
 
 /// What a shell would act on. Each is longer than those after it that it contains.
 const SHELL_SYNTAX: [&str; 10] = ["$(", "`", ";", "&&", "||", "|", "&", ">", "<", "\n"];

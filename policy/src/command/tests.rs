@@ -1,4 +1,7 @@
 use super::*;
+use crate::escape::EscapeError;
+use crate::flag::FlagError;
+use crate::program::ProgramError;
 use crate::request::{ExecRequest, ProgramFile};
 use crate::trust::Trust;
 
