@@ -10,6 +10,7 @@ use crate::rule::{Action, Rule};
 use crate::ruleset::{NotSafe, Ruleset};
 use crate::verdict::Verdict;
 use crate::watch::Change;
+use crate::wrapper;
 
 /// A verdict with everything that was weighed for it.
 #[derive(Debug, Clone)]
@@ -111,6 +112,10 @@ impl Ruleset {
             let changes = image.changes();
             let change = changes.iter().find(|change| !rule.passes_over(change))?;
             return Some(Objection::of(change, Some(rule)));
+        }
+        if wrapper::is_light(&image) {
+            let changes = image.changes();
+            return changes.first().map(|change| Objection::of(change, None));
         }
         let name = image.safe_name(&self.safe_bins)?;
         match self.unsafe_bin(&image, now)? {

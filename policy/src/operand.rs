@@ -136,7 +136,13 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
         let texts = texts.filter(|typed| typed.kind == ValueKind::Host);
         let is_remote =
             |text: &[u8]| named.names_remotes && !text.iter().any(|byte| b":@".contains(byte));
-        hosts.extend(texts.map(|typed| host::of(typed.text).filter(|_| !is_remote(typed.text))));
+        for typed in texts {
+            hosts.push(host::of(typed.text).filter(|_| !is_remote(typed.text)));
+            // `--resolve HOST:PORT:ADDRESS`, `--connect-to`: it speaks to another than it names.
+            let colons = typed.text.iter().filter(|byte| **byte == b':').count();
+            let is_mapping = typed.role == Role::Value && colons > 1;
+            hosts.extend((is_mapping && !typed.text.contains(&b'/')).then_some(None));
+        }
         hosts.extend(named.hides_host.then_some(None));
     }
     hosts

@@ -254,7 +254,8 @@ impl Ruleset {
         let by_rule = rule.filter(|_| self.allows_interpreters(images, now));
         let is_safe_bin = || self.is_safe_bin(&images.program, now);
         let by_child = || self.child_of(images, now).map(Basis::Children);
-        let is_wrapper = || wrapper::is_light(&images.program);
+        let is_wrapper =
+            || wrapper::is_light(&images.program) && images.program.changes().is_empty();
         by_rule
             .map(Basis::Rule)
             .or_else(|| is_safe_bin().then_some(Basis::SafeBin))

@@ -171,7 +171,7 @@ impl Selectors {
         let mut named = programs
             .chain(words)
             .chain(self.argv.iter().map(|argv| &argv.program));
-        named.any(may_cover)
+        named.any(may_cover) || self.programs().next().is_none() && self.may_be_tool(image)
     }
 
     /// The entries of `command` that hold for an image.

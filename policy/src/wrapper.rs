@@ -39,7 +39,8 @@ const LIGHT: [&[u8]; 19] = [
     b"watch",
 ];
 
-/// Whether a call runs without a rule, for all it does is to start what is judged by itself.
+/// Whether all that a call does is to start what is judged by itself: then it runs without a rule,
+/// unless a watched variable changed.
 pub(crate) fn is_light(image: &Image<'_>) -> bool {
     let mut names = image.names(Reading::Strict);
     let grammar = names.find_map(|path| {
@@ -50,7 +51,7 @@ pub(crate) fn is_light(image: &Image<'_>) -> bool {
     let is_ordinary = |grammar: &'static Grammar| {
         tabled::are_permitted(None, &[], grammar.read(image.arguments()))
     };
-    grammar.is_some_and(is_ordinary) && !image.is_disguised() && image.changes().is_empty()
+    grammar.is_some_and(is_ordinary) && !image.is_disguised()
 }
 
 /// The calls that a wrapper and the wrappers in it will make, as far as its arguments say, the

@@ -29,6 +29,11 @@ impl Selectors {
         (!self.script_holds(image, reading)).then_some("script")
     }
 
+    /// Whether the call may stand for a tool on the list.
+    pub(super) fn may_be_tool(&self, image: &Image<'_>) -> bool {
+        self.tool.is_some() && self.tool_holds(image, Reading::Doubtful)
+    }
+
     pub(super) fn args_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
         let Some(list) = &self.args else {
             return true;

@@ -107,7 +107,9 @@ fn a_file_that_may_name_hosts_hides_them() {
         id = 'd'
         command = ['curl', 'wget']
         host = '!example.com'
-        match = ['curl https://example.com -K f', 'wget -i f https://example.com', 'curl']
+        match = ['curl https://example.com -K f', 'wget -i f https://example.com', 'curl',
+                 'curl --resolve example.com:80:evil.example http://example.com/',
+                 'curl --connect-to example.com:80:evil.example:80 http://example.com/']
         not_match = ['curl https://example.com', 'wget -O x https://example.com']",
     );
 }
@@ -256,4 +258,15 @@ fn a_script_may_stand_beside_the_command_that_runs_it() {
         match = ['python3 a.py x', 'perl a.pl']
         not_match = ['python3 /etc/a.py', 'perl -e x', 'perl -Mx a.pl', 'python3 -c x']",
     );
+}
+
+#[test]
+fn a_rule_of_a_tool_alone_is_about_what_stands_for_it() {
+    let ruleset = policy("[[allow]]\nid = 'a'\ntool = 'file_delete'\npath = '/w/'");
+    let mut request = call(ProgramFile::at("/usr/bin/rm"), &["rm", "/etc/x"]);
+    let path = b"/etc/x".to_vec();
+    request.destinations = [(path.clone(), Destination::as_written(&path))].into();
+    let explanation = ruleset.explain(&request, Timestamp::UNIX_EPOCH);
+    let misses: Vec<_> = explanation.misses.iter().map(|miss| miss.key).collect();
+    assert_eq!(misses, ["path"]);
 }

@@ -213,6 +213,14 @@ fn what_is_not_safe_about_a_safe_bin_is_said() {
         why(&redirected),
         "wc is a safe bin, but no rule lets it write the file on descriptor 1"
     );
+    let preloaded = ExecRequest {
+        env: Some([b"LD_PRELOAD=x".to_vec()].into()),
+        ..at_bin(&["env", "true"])
+    };
+    assert_eq!(
+        why(&preloaded),
+        "LD_PRELOAD (loader) is new since the session began"
+    );
     assert_eq!(why(&at_bin(&["wc"])), "");
     assert_eq!(why(&at_bin(&["cat"])), "");
 }
