@@ -2,10 +2,11 @@
 
 use std::sync::LazyLock;
 
+use crate::case::Case;
 use crate::image::{Image, Reading};
 use crate::name_map::NameMap;
 use crate::pattern::file_name;
-use crate::version::{is_version_of, unversioned};
+use crate::version::{is_version_in, is_version_of, unversioned};
 
 const TABLE: &str = include_str!("../data/classes.txt");
 
@@ -63,6 +64,18 @@ pub(crate) fn of_file_name(name: &[u8]) -> impl Iterator<Item = &'static Class> 
     let members = MEMBERS.get(unversioned(name)).into_iter().flatten();
     let those = members.filter(move |(_, member)| is_version_of(name, member));
     those.map(|(class, _)| *class)
+}
+
+/// Classes of programs that start others, or run what no file holds.
+const RUNNING: [&str; 3] = ["interpreters", "loaders", "multicall"];
+
+/// Whether a file of this name would run others in letters of another case, but is not known to:
+/// `PYTHON3`.
+pub(crate) fn is_recased(name: &[u8]) -> bool {
+    let classes = CLASSES.iter().filter(|class| RUNNING.contains(&class.name));
+    let mut members = classes.flat_map(|class| &class.members);
+    of_file_name(name).next().is_none()
+        && members.any(|member| is_version_in(Case::Folded, name, member.as_bytes()))
 }
 
 impl Class {

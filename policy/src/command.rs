@@ -20,6 +20,7 @@
 mod error;
 
 use crate::arity;
+use crate::case::Case;
 use crate::flag::Flag;
 use crate::grammar::{self, Grammar, Side};
 use crate::guise::Guise;
@@ -29,7 +30,7 @@ use crate::places::Places;
 use crate::program::Program;
 use crate::synonym::{Spellings, Term};
 use crate::tabled;
-use crate::version::is_version_of;
+use crate::version::is_version_in;
 use crate::word::Word;
 
 pub(crate) use error::CommandError;
@@ -57,6 +58,8 @@ pub(crate) struct Command {
     arity: Option<usize>,
     /// The grammar of the program, if there is a table of it.
     pub(crate) grammar: Option<&'static Grammar>,
+    /// How the letters of the words are compared.
+    case: Case,
 }
 
 /// What a shell would act on. Each is longer than those after it that it contains.
@@ -77,7 +80,7 @@ const SCRIPTS: [(&[&str], &[&str]); 6] = [
 
 impl Command {
     /// Reads one entry, with its `!` already taken off.
-    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, CommandError> {
+    pub(crate) fn parse(text: &str, places: &Places, case: Case) -> Result<Self, CommandError> {
         if let Some(syntax) = SHELL_SYNTAX
             .into_iter()
             .find(|syntax| text.contains(syntax))
@@ -95,8 +98,8 @@ impl Command {
         if is_assignment(program) {
             return Err(CommandError::Assignment(program.to_owned()));
         }
-        let program = Program::parse(program, places)?;
-        let grammar = program.file_name().and_then(grammar::of);
+        let program = Program::parse(program, places, case)?;
+        let grammar = program.grammar();
         let has_verbs = grammar.is_some_and(|grammar| !grammar.verbs.is_empty());
         let (mut words, mut flags, mut written) = (Vec::new(), Vec::new(), Vec::new());
         for text in texts {
@@ -109,11 +112,13 @@ impl Command {
                     (true, true) => Side::Before,
                     (true, false) => Side::Behind,
                 };
-                flags.push(Flag::parse(text, places)?.on(side));
+                flags.push(Flag::parse(text, places, case)?.on(side));
             } else {
-                words.push(Word::parse(text, places)?);
+                words.push(Word::parse(text, places, case)?);
             }
-            written.push(Word::parse(text, places)?);
+            let has_letters = text.starts_with('-') && !text.starts_with("--");
+            let case = if has_letters { Case::Exact } else { case };
+            written.push(Word::parse(text, places, case)?);
         }
         if written.len() >= WORDS_MAX {
             return Err(CommandError::TooLong);
@@ -123,7 +128,7 @@ impl Command {
             written.clear();
         }
         let words = Spellings::new(grammar, words);
-        let arity = literal_arity(&program, &words.proper);
+        let arity = literal_arity(&program, &words.proper, case);
         Ok(Self {
             program,
             words,
@@ -132,6 +137,7 @@ impl Command {
             is_open,
             arity,
             grammar,
+            case,
         })
     }
 
@@ -143,12 +149,13 @@ impl Command {
         ) else {
             return Ok(());
         };
+        let plain = self.case.plain(word);
         let is_script = SCRIPTS.iter().any(|(interpreters, endings)| {
             let mut interpreters = interpreters.iter();
-            interpreters.any(|known| is_version_of(name, known.as_bytes()))
+            interpreters.any(|known| is_version_in(self.case, name, known.as_bytes()))
                 && endings
                     .iter()
-                    .any(|ending| word.ends_with(ending.as_bytes()))
+                    .any(|ending| plain.ends_with(ending.as_bytes()))
         });
         if is_script {
             let word = word.escape_ascii().to_string();
@@ -260,12 +267,13 @@ impl Command {
 
     /// How many words name the command that the call's first words name.
     fn arity_of(&self, image: &Image<'_>) -> usize {
-        self.arity.unwrap_or_else(|| {
-            let words = || image.arguments().take(self.words.proper.len());
-            let names = image.names(Reading::Strict).map(file_name);
-            let arities = names.map(|name| arity::of(name, words()));
-            arities.max().unwrap_or(0)
-        })
+        if let (Some(arity), Case::Exact) = (self.arity, self.case) {
+            return arity;
+        }
+        let words = || image.arguments().take(self.words.proper.len());
+        let names = image.names(Reading::Strict).map(file_name);
+        let arities = names.map(|name| arity::of(name, words()));
+        arities.chain(self.arity).max().unwrap_or(0)
     }
 
     fn flags_hold<'a>(
@@ -351,9 +359,11 @@ fn lead<'a>(words: &[Term], mut arguments: impl Iterator<Item = &'a [u8]>) -> bo
 }
 
 /// The arity of an entry whose words are known before any call.
-fn literal_arity(program: &Program, words: &[Term]) -> Option<usize> {
-    let words: Option<Vec<&[u8]>> = words.iter().map(Term::literal).collect();
-    Some(arity::of(program.file_name()?, words?.into_iter()))
+fn literal_arity(program: &Program, words: &[Term], case: Case) -> Option<usize> {
+    let name = case.plain(program.file_name()?);
+    let words = words.iter().map(|word| Some(case.plain(word.literal()?)));
+    let words: Vec<_> = words.collect::<Option<_>>()?;
+    Some(arity::of(&name, words.iter().map(|word| &**word)))
 }
 
 /// Whether a shell would take a first word for the setting of a variable.

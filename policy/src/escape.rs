@@ -5,6 +5,7 @@
 
 use thiserror::Error;
 
+use crate::case::Case;
 use crate::places::Places;
 
 /// One element of a pattern.
@@ -24,6 +25,14 @@ impl Unit {
         match self {
             Self::Byte(byte) => Some(*byte),
             Self::One | Self::Many => None,
+        }
+    }
+
+    /// Whether it is the same element as `other`.
+    pub(crate) fn is(self, other: Self, case: Case) -> bool {
+        match (self, other) {
+            (Self::Byte(own), Self::Byte(other)) => case.is_same_byte(own, other),
+            _ => self == other,
         }
     }
 }

@@ -4,9 +4,12 @@
 //! names. Of any other their plain forms are compared: `--name`, `--name=VALUE`, `-n`, a cluster
 //! such as `-rf`. What a flag takes as its value is in doubt then unless `=` says it, and twins
 //! (`-f` for `--force`) are not known; a rule that means both names both.
+//!
+//! Letters keep their case, whatever a rule says of it: `-d` and `-D` are different flags.
 
 use thiserror::Error;
 
+use crate::case::Case;
 use crate::escape::EscapeError;
 use crate::grammar::{Known, Side, Takes};
 use crate::image::Reading;
@@ -62,7 +65,7 @@ impl FlagError {
 
 impl Flag {
     /// Reads one entry, with its `!` already taken off.
-    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, FlagError> {
+    pub(crate) fn parse(text: &str, places: &Places, case: Case) -> Result<Self, FlagError> {
         if text.contains([' ', '\t', '\n']) {
             return Err(FlagError::Blank);
         }
@@ -74,19 +77,17 @@ impl Flag {
             });
         }
         let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(Word::parse(value, places)?)),
+            Some((name, value)) => (name, Some(Word::parse(value, places, case)?)),
             None => (text, None),
         };
         let no_flag = || FlagError::NoFlag(text.to_owned());
         let name = match name.strip_prefix("--") {
             Some("") => return Err(no_flag()),
-            Some(long) => Name::Long(Word::parse(long, places)?),
+            Some(long) => Name::Long(Word::parse(long, places, case)?),
             None => {
                 let letters = name.strip_prefix('-').filter(|letters| !letters.is_empty());
-                match Word::parse(letters.ok_or_else(no_flag)?, places)? {
-                    Word::Literal(letters) => Name::Letters(letters),
-                    Word::Pattern(_) => return Err(FlagError::Wildcard),
-                }
+                let letters = Word::parse(letters.ok_or_else(no_flag)?, places, Case::Exact)?;
+                Name::Letters(letters.literal().ok_or(FlagError::Wildcard)?.to_vec())
             }
         };
         Ok(Self {
@@ -222,13 +223,14 @@ impl Flag {
     pub(crate) fn names(&self, other: &Self) -> bool {
         let is_same = match (&self.name, &other.name) {
             (Name::Any, _) => false,
-            (Name::Long(own), Name::Long(other)) => own == other,
+            (Name::Long(own), Name::Long(other)) => own.includes(other),
             (Name::Letters(own), Name::Letters(other)) => {
                 other.iter().all(|letter| own.contains(letter))
             }
             (Name::Long(_) | Name::Letters(_), _) => false,
         };
-        is_same && (other.value.is_none() || self.value == other.value)
+        let is_value = |other: &Word| self.value.as_ref().is_some_and(|own| own.includes(other));
+        is_same && other.value.as_ref().is_none_or(is_value)
     }
 
     fn has_value(&self, value: Option<&[u8]>, reading: Reading) -> bool {
@@ -250,10 +252,7 @@ impl Flag {
 /// Whether `element`, without its value, may be the long flag `name`: whole, cut short as
 /// getopt_long(3) takes it, or after one dash as getopt_long_only(3) does.
 fn may_be_long(name: &Word, element: &[u8]) -> bool {
-    let is_short_of = |written: &[u8]| {
-        let literal = name.literal();
-        !written.is_empty() && literal.is_some_and(|name| name.starts_with(written))
-    };
+    let is_short_of = |written: &[u8]| !written.is_empty() && name.begins_with(written);
     match element.strip_prefix(b"--") {
         Some(written) => name.matches(written) || is_short_of(written),
         None => element

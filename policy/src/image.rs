@@ -6,6 +6,7 @@
 use std::borrow::Cow;
 use std::cell::OnceCell;
 
+use crate::case::Case;
 use crate::class;
 use crate::digest::Digest;
 use crate::dispatch;
@@ -17,7 +18,7 @@ use crate::pattern::file_name;
 use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
 use crate::safe_bin::SafeBins;
 use crate::trust::Trust;
-use crate::version::is_version_of;
+use crate::version::is_version_in;
 use crate::watch::Change;
 use crate::wrapper;
 
@@ -205,16 +206,24 @@ impl<'r> Image<'r> {
     /// Strictly: one of its names is that name in a trusted directory, and the session has no
     /// hand in which file that is (see [`Trust`]). In doubt: any of its names is that name,
     /// or a version of it.
-    pub(crate) fn is_called(&self, name: &[u8], reading: Reading) -> bool {
+    pub(crate) fn is_called(&self, name: &[u8], case: Case, reading: Reading) -> bool {
         self.names(reading).any(|path| match reading {
-            Reading::Strict => file_name(path) == name && self.trust.vouches_for(path, self.file),
-            Reading::Doubtful => is_version_of(file_name(path), name),
+            Reading::Strict => {
+                case.is_same(file_name(path), name) && self.trust.vouches_for(path, self.file)
+            }
+            Reading::Doubtful => is_version_in(case, file_name(path), name),
         })
     }
 
     /// Whether `path`, a name of the file, may be meant by its last component alone.
     pub(crate) fn is_vouched_for(&self, path: &[u8]) -> bool {
         self.trust.vouches_for(path, self.file)
+    }
+
+    /// Whether a name of it is that of a known program in letters of another case.
+    pub(crate) fn is_recased(&self) -> bool {
+        let mut names = self.names(Reading::Doubtful).map(file_name);
+        names.any(class::is_recased)
     }
 
     /// Whether the file has no path.

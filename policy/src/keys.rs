@@ -235,6 +235,7 @@ const KEYS: &[Key] = &[
     optional("env",              RULES, Form::Texts(Kind::Env)).selecting(),
     optional("via",              RULES, Form::Texts(Kind::Program)).selecting(),
     optional("sha256",           RULES, Form::Texts(Kind::Digest)).selecting(),
+    optional("ignore_case",      RULES, Form::Bool),
     optional("expires",          RULES, Form::Date),
     optional("reason",           RULES, Form::Text(Kind::Free)),
     optional("instead",          &[Section::Deny], Form::Text(Kind::Free)),
@@ -242,7 +243,6 @@ const KEYS: &[Key] = &[
     optional("escalate",         &[Section::Ask], Form::Bool),
     optional("match",            RULES, Form::Examples),
     optional("not_match",        RULES, Form::Examples),
-    later("ignore_case",         RULES, Form::Bool),
 
     optional("security",         &[Section::Tool], SECURITY),
     optional("ask",              &[Section::Tool], ASK),
@@ -372,7 +372,8 @@ mod tests {
             (Section::Deny, "Instaed", Some("instead")),
             (Section::Deny, "flag", Some("flags")),
             (Section::Deny, "paht", Some("path")),
-            (Section::Deny, "ignore_cas", None),
+            (Section::Deny, "ignore_cas", Some("ignore_case")),
+            (Section::Top, "chartr", None),
             (Section::Allow, "priority", None),
         ] {
             assert!(

@@ -1,5 +1,6 @@
 //! Whether a string is of the kind that its key holds.
 
+use crate::case::Case;
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::duration;
@@ -24,14 +25,14 @@ impl Kind {
         match self {
             Self::Free | Self::Include => Ok(()),
             Self::Id => id(text),
-            Self::Program => program(entry, places).map(drop),
-            Self::Command => command(entry, places).map(drop),
+            Self::Program => program(entry, places, Case::Exact).map(drop),
+            Self::Command => command(entry, places, Case::Exact).map(drop),
             Self::Literal => literal(text).map(drop),
-            Self::Flag => flag(entry, places).map(drop),
-            Self::Word => word(entry, places).map(drop),
-            Self::Path => path(entry, places).map(drop),
+            Self::Flag => flag(entry, places, Case::Exact).map(drop),
+            Self::Word => word(entry, places, Case::Exact).map(drop),
+            Self::Path => path(entry, places, Case::Exact).map(drop),
             Self::Host => host(entry).map(drop),
-            Self::Env => env(entry, places).map(drop),
+            Self::Env => env(entry, places, Case::Exact).map(drop),
             Self::EnvName => env_name(text, places).map(drop),
             Self::Name => name(entry, places),
             Self::Digest => digest(text).map(drop),
@@ -51,23 +52,23 @@ pub(crate) fn id(text: &str) -> Result<(), Complaint> {
 }
 
 /// An entry of `program`.
-pub(crate) fn program(text: &str, places: &Places) -> Result<Program, Complaint> {
-    Program::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+pub(crate) fn program(text: &str, places: &Places, case: Case) -> Result<Program, Complaint> {
+    Program::parse(text, places, case).map_err(|error| (error.to_string(), error.help()))
 }
 
 /// An entry of `command`.
-pub(crate) fn command(text: &str, places: &Places) -> Result<Command, Complaint> {
-    Command::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+pub(crate) fn command(text: &str, places: &Places, case: Case) -> Result<Command, Complaint> {
+    Command::parse(text, places, case).map_err(|error| (error.to_string(), error.help()))
 }
 
 /// An entry of `flags`.
-pub(crate) fn flag(text: &str, places: &Places) -> Result<Flag, Complaint> {
-    Flag::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+pub(crate) fn flag(text: &str, places: &Places, case: Case) -> Result<Flag, Complaint> {
+    Flag::parse(text, places, case).map_err(|error| (error.to_string(), error.help()))
 }
 
 /// A pattern of paths.
-pub(crate) fn path(text: &str, places: &Places) -> Result<PathPattern, Complaint> {
-    PathPattern::parse(text, places).map_err(|error| (error.to_string(), error.help()))
+pub(crate) fn path(text: &str, places: &Places, case: Case) -> Result<PathPattern, Complaint> {
+    PathPattern::parse(text, places, case).map_err(|error| (error.to_string(), error.help()))
 }
 
 /// An element of a vector: literal but for the backslash, which writes any byte.
@@ -83,11 +84,12 @@ pub(crate) fn digest(text: &str) -> Result<Digest, Complaint> {
 }
 
 /// A pattern of one argument.
-pub(crate) fn word(text: &str, places: &Places) -> Result<Word, Complaint> {
+pub(crate) fn word(text: &str, places: &Places, case: Case) -> Result<Word, Complaint> {
     if text.is_empty() {
         return Err(("the pattern is empty".to_owned(), None));
     }
-    Word::parse(text, places).map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
+    Word::parse(text, places, case)
+        .map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 
 /// An entry of `host`.
@@ -98,10 +100,10 @@ pub(crate) fn host(text: &str) -> Result<HostPattern, Complaint> {
 }
 
 /// An entry of `env`.
-pub(crate) fn env(text: &str, places: &Places) -> Result<Variable, Complaint> {
+pub(crate) fn env(text: &str, places: &Places, case: Case) -> Result<Variable, Complaint> {
     let (variable, _) = text.split_once('=').unwrap_or((text, ""));
     name(variable, places)?;
-    Variable::parse(text, places)
+    Variable::parse(text, places, case)
         .map_err(|error| (error.to_string(), error.help().map(str::to_owned)))
 }
 
@@ -116,5 +118,5 @@ fn name(text: &str, places: &Places) -> Result<(), Complaint> {
     if text.is_empty() || text.contains(['=', '\0', ' ']) {
         return Err((format!("`{}` is no name", text.escape_debug()), None));
     }
-    word(text, places).map(drop)
+    word(text, places, Case::Exact).map(drop)
 }

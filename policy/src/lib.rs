@@ -96,6 +96,7 @@ extern crate self as execward_policy;
 
 mod approval;
 mod arity;
+mod case;
 mod class;
 mod command;
 mod diagnostic;

@@ -14,6 +14,7 @@ use std::str;
 use globset::{Candidate, GlobBuilder, GlobSet};
 use thiserror::Error;
 
+use crate::case::Case;
 use crate::escape::{EscapeError, Unit, decode};
 use crate::keys::nearest;
 use crate::places::Places;
@@ -27,12 +28,13 @@ const TAIL_MAX_BYTES: usize = 4096;
 /// A pattern of absolute paths.
 #[derive(Debug, Clone)]
 pub(crate) struct PathPattern {
-    /// The literal directories that every match lies in, without a trailing slash; for
+    /// The literal directories that every match lies in, as they are written and without a trailing slash; for
     /// [`Tail::Itself`], the path.
     head: Vec<u8>,
     /// The same with the directories in it resolved, if that is another path.
     resolved: Option<Vec<u8>>,
     tail: Tail,
+    case: Case,
 }
 
 /// What may follow the head.
@@ -115,11 +117,11 @@ fn list_of_places() -> String {
 
 impl PathPattern {
     /// Compiles `text`, with the session's places put in.
-    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, PatternError> {
+    pub(crate) fn parse(text: &str, places: &Places, case: Case) -> Result<Self, PatternError> {
         let (place, rest) = split_place(text, places)?;
         let mut units: Vec<Unit> = place.iter().copied().map(Unit::Byte).collect();
         units.extend(decode(rest)?);
-        Self::compile(&units)
+        Self::compile(&units, case)
     }
 
     /// Whether the pattern matches `path`: absolute, no empty component, no `.`.
@@ -148,7 +150,7 @@ impl PathPattern {
     }
 
     fn matches_below(&self, head: &[u8], path: &[u8]) -> bool {
-        let Some(rest) = path.strip_prefix(head) else {
+        let Some(rest) = self.case.strip_prefix(path, head) else {
             return false;
         };
         // `/opt/a` is not a directory of `/opt/ab`: what follows the head begins with a slash.
@@ -173,11 +175,11 @@ impl PathPattern {
         }
         let path = if path == b"/" { b"" } else { path };
         let lies_below = |inner: &[u8], outer: &[u8]| {
-            let rest = inner.strip_prefix(outer);
+            let rest = self.case.strip_prefix(inner, outer);
             rest.is_some_and(|rest| rest.starts_with(b"/"))
         };
         let reaches_below = |head: &[u8]| match &self.tail {
-            Tail::Glob { depth, .. } if head == path || lies_below(path, head) => {
+            Tail::Glob { depth, .. } if self.case.is_same(head, path) || lies_below(path, head) => {
                 let above = path.get(head.len()..).unwrap_or_default();
                 let above = above.iter().filter(|byte| **byte == b'/').count();
                 depth.is_none_or(|depth| depth > above)
@@ -188,7 +190,7 @@ impl PathPattern {
             .any(|head| lies_below(head, path) || reaches_below(head))
     }
 
-    /// The file name that every match has, if there is one.
+    /// The file name that every match has, if there is one, as it is written.
     pub(crate) fn file_name(&self) -> Option<&[u8]> {
         match &self.tail {
             Tail::Itself => Some(file_name(&self.head)),
@@ -197,17 +199,28 @@ impl PathPattern {
         }
     }
 
+    /// Whether every match has the file name `name`.
+    pub(crate) fn is_file_name(&self, name: &[u8]) -> bool {
+        let mut own = self.file_name().into_iter();
+        own.any(|own| self.case.is_same(own, name))
+    }
+
     /// The literal directories of which every match lies in one, or is one; empty if there are
-    /// none.
+    /// none. As they are written.
     pub(crate) fn heads(&self) -> impl Iterator<Item = &[u8]> {
         [self.head.as_slice()]
             .into_iter()
             .chain(self.resolved.as_deref())
     }
 
-    /// Whether the pattern matches one path and no other.
+    /// Whether the pattern is one path without wildcards.
     pub(crate) fn is_literal(&self) -> bool {
         matches!(self.tail, Tail::Itself)
+    }
+
+    /// How its letters are compared.
+    pub(crate) fn case(&self) -> Case {
+        self.case
     }
 
     /// Whether the pattern means files in any directory (`**/…`).
@@ -215,7 +228,7 @@ impl PathPattern {
         matches!(self.tail, Tail::Glob { anywhere: true, .. })
     }
 
-    fn compile(units: &[Unit]) -> Result<Self, PatternError> {
+    fn compile(units: &[Unit], case: Case) -> Result<Self, PatternError> {
         let mut components: Vec<&[Unit]> = units.split(|unit| *unit == Unit::Byte(b'/')).collect();
         match components.first() {
             Some([]) if components.len() > 1 => drop(components.remove(0)),
@@ -235,12 +248,13 @@ impl PathPattern {
                     head: b"/".to_vec(),
                     resolved: None,
                     tail: Tail::Itself,
+                    case,
                 });
             }
             ([], true) => Tail::Directory,
             ([], false) => Tail::Itself,
             ([only], _) if is_crossing(only) => Tail::Below,
-            _ => compile_tail(tail, is_directory, head.is_empty())?,
+            _ => compile_tail(tail, is_directory, head.is_empty(), case)?,
         };
         let head = head
             .iter()
@@ -249,6 +263,7 @@ impl PathPattern {
             head: head.collect(),
             resolved: None,
             tail,
+            case,
         })
     }
 }
@@ -301,7 +316,12 @@ fn check_component(component: &[Unit]) -> Result<(), PatternError> {
     Ok(())
 }
 
-fn compile_tail(tail: &[&[Unit]], is_directory: bool, at_root: bool) -> Result<Tail, PatternError> {
+fn compile_tail(
+    tail: &[&[Unit]],
+    is_directory: bool,
+    at_root: bool,
+    case: Case,
+) -> Result<Tail, PatternError> {
     let text = glob_text(tail)?;
     let text = if is_directory {
         format!("{{{text},{text}/**}}")
@@ -311,6 +331,7 @@ fn compile_tail(tail: &[&[Unit]], is_directory: bool, at_root: bool) -> Result<T
     let glob = GlobBuilder::new(&text)
         .literal_separator(true)
         .backslash_escape(true)
+        .case_insensitive(case == Case::Folded)
         .build()
         .map_err(|_| PatternError::Refused)?;
     // A set of one: unlike globset's matcher of one glob, building it reports failure.

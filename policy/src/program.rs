@@ -2,21 +2,23 @@
 
 use thiserror::Error;
 
+use crate::case::Case;
 use crate::class::{Class, classes};
 use crate::escape::{EscapeError, Unit, decode};
+use crate::grammar::{self, Grammar};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::keys::nearest;
 use crate::pattern::{PathPattern, PatternError, file_name};
 use crate::places::Places;
 use crate::trust::SYSTEM_DIRS;
-use crate::version::is_version_of;
+use crate::version::is_version_in;
 
 /// A file by its bare name or by a pattern of its path.
 #[derive(Debug, Clone)]
 pub(crate) enum Program {
     /// The file of that name in a trusted directory; in doubt, in any.
-    Name(Vec<u8>),
+    Name { name: Vec<u8>, case: Case },
     /// The file with such a path.
     Path(PathPattern),
     /// Any file of the class.
@@ -77,7 +79,7 @@ impl ProgramError {
 
 impl Program {
     /// Reads one entry, with its `!` already taken off.
-    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, ProgramError> {
+    pub(crate) fn parse(text: &str, places: &Places, case: Case) -> Result<Self, ProgramError> {
         if text.is_empty() {
             return Err(ProgramError::Empty);
         }
@@ -88,24 +90,24 @@ impl Program {
                 .ok_or_else(|| ProgramError::Class(text.to_owned()));
         }
         if text.starts_with(['~', '$', '/']) {
-            return Ok(Self::Path(PathPattern::parse(text, places)?));
+            return Ok(Self::Path(PathPattern::parse(text, places, case)?));
         }
         let units = decode(text)?;
         if units.contains(&Unit::Byte(b'/')) {
-            return Ok(Self::Path(PathPattern::parse(text, places)?));
+            return Ok(Self::Path(PathPattern::parse(text, places, case)?));
         }
         let name: Option<Vec<u8>> = units.iter().map(Unit::byte).collect();
         let name = name.ok_or(ProgramError::Wildcard)?;
         if name == b"." || name == b".." {
             return Err(ProgramError::NotAFile);
         }
-        Ok(Self::Name(name))
+        Ok(Self::Name { name, case })
     }
 
     /// Whether the entry means this image.
     pub(crate) fn covers(&self, image: &Image<'_>, reading: Reading) -> bool {
         match self {
-            Self::Name(name) => image.is_called(name, reading),
+            Self::Name { name, case } => image.is_called(name, *case, reading),
             Self::Path(pattern) => image.names(reading).any(|path| pattern.matches(path)),
             Self::Class(class) => class.covers(image, reading),
         }
@@ -117,24 +119,29 @@ impl Program {
             || (reading == Reading::Doubtful && image.guises().any(|guise| self.may_be(&guise)))
     }
 
-    /// Whether the entry means this image *by a name that ends in* `name`.
-    pub(crate) fn covers_as(&self, name: &[u8], image: &Image<'_>, reading: Reading) -> bool {
+    /// Whether the entry means this image *by a name that ends in* the bare name `called`.
+    pub(crate) fn covers_as(&self, called: &Self, image: &Image<'_>, reading: Reading) -> bool {
         match self {
-            Self::Name(own) => own == name && image.is_called(name, reading),
+            Self::Name { .. } => {
+                let mut name = called.file_name().into_iter();
+                name.any(|name| self.is_name(name)) && called.covers(image, reading)
+            }
             Self::Path(pattern) => image
                 .names(reading)
-                .any(|path| file_name(path) == name && pattern.matches(path)),
-            Self::Class(class) => image.is_called(name, reading) && class.covers(image, reading),
+                .any(|path| called.is_name(file_name(path)) && pattern.matches(path)),
+            Self::Class(class) => called.covers(image, reading) && class.covers(image, reading),
         }
     }
 
     /// Whether the entry may mean what `guise` does. Only ever a doubt.
     pub(crate) fn may_be(&self, guise: &Guise<'_>) -> bool {
         match self {
-            Self::Name(name) => !guise.is_joined() && is_version_of(guise.name, name),
+            Self::Name { name, case } => {
+                !guise.is_joined() && is_version_in(*case, guise.name, name)
+            }
             Self::Class(class) => !guise.is_joined() && class.has(guise.name),
             Self::Path(pattern) => {
-                let is_applet = || guise.is_applet && pattern.file_name() == Some(guise.name);
+                let is_applet = || guise.is_applet && pattern.is_file_name(guise.name);
                 guise.path.is_some_and(|path| pattern.matches(path)) || is_applet()
             }
         }
@@ -142,13 +149,28 @@ impl Program {
 
     /// Whether the entry is this bare name.
     pub(crate) fn is_name(&self, name: &[u8]) -> bool {
-        matches!(self, Self::Name(own) if own == name)
+        matches!(self, Self::Name { name: own, case } if case.is_same(own, name))
     }
 
-    /// The file name that one name of every covered image has, if there is one.
+    /// The grammar of the program, if it is one by name and there is a table of it.
+    pub(crate) fn grammar(&self) -> Option<&'static Grammar> {
+        let name = self.file_name()?;
+        grammar::named(name, self.case())
+    }
+
+    /// How the letters of the entry are compared.
+    pub(crate) fn case(&self) -> Case {
+        match self {
+            Self::Name { case, .. } => *case,
+            Self::Path(pattern) => pattern.case(),
+            Self::Class(_) => Case::Exact,
+        }
+    }
+
+    /// The file name that one name of every covered image has, if there is one, as it is written.
     pub(crate) fn file_name(&self) -> Option<&[u8]> {
         match self {
-            Self::Name(name) => Some(name),
+            Self::Name { name, .. } => Some(name),
             Self::Path(pattern) => pattern.file_name(),
             Self::Class(_) => None,
         }
@@ -156,8 +178,12 @@ impl Program {
 
     /// What every image has that the entry may mean, by its own names or another, if anything.
     pub(crate) fn needs(&self) -> Option<Needs<'_>> {
+        // What is spelled as the caller likes is found under no name.
+        if self.case() == Case::Folded {
+            return None;
+        }
         match self {
-            Self::Name(name) => Some(Needs::Name(vec![name])),
+            Self::Name { name, .. } => Some(Needs::Name(vec![name])),
             Self::Class(class) => class.file_names().map(Needs::Name),
             Self::Path(pattern) => {
                 if let Some(name) = pattern.file_name() {
@@ -169,15 +195,21 @@ impl Program {
         }
     }
 
-    /// The paths at which the entry's files are, where they come down to a few.
+    /// The paths at which the entry's files are, where they come down to a few. Where the case of
+    /// letters does not count, as they are written and in small letters.
     pub(crate) fn paths(&self) -> Vec<Vec<u8>> {
+        let spellings = |text: &[u8]| {
+            let plain = Some(self.case().plain(text).into_owned());
+            let plain = plain.filter(|plain| plain != text);
+            std::iter::once(text.to_vec()).chain(plain)
+        };
         let of_name = |name: &[u8]| {
             let directories = SYSTEM_DIRS.iter();
             let paths = directories.map(|directory| [directory, b"/".as_slice(), name].concat());
             paths.collect::<Vec<_>>()
         };
         match self {
-            Self::Name(name) => of_name(name),
+            Self::Name { name, .. } => spellings(name).flat_map(|name| of_name(&name)).collect(),
             Self::Class(class) => {
                 let members = class.members.iter();
                 members
@@ -185,7 +217,7 @@ impl Program {
                     .collect()
             }
             Self::Path(pattern) if pattern.is_literal() => {
-                pattern.heads().map(<[u8]>::to_vec).collect()
+                pattern.heads().flat_map(spellings).collect()
             }
             Self::Path(_) => Vec::new(),
         }
@@ -201,7 +233,7 @@ impl Program {
     /// Whether the entry has no wildcard.
     pub(crate) fn is_literal(&self) -> bool {
         match self {
-            Self::Name(_) => true,
+            Self::Name { .. } => true,
             Self::Class(_) => false,
             Self::Path(pattern) => pattern.is_literal(),
         }
@@ -210,7 +242,7 @@ impl Program {
     /// Whether the entry is a path pattern that means files in any directory.
     pub(crate) fn is_anywhere(&self) -> bool {
         match self {
-            Self::Name(_) | Self::Class(_) => false,
+            Self::Name { .. } | Self::Class(_) => false,
             Self::Path(pattern) => pattern.is_anywhere(),
         }
     }
@@ -224,7 +256,7 @@ mod tests {
 
     fn covers(text: &str, path: &str, reading: Reading) -> bool {
         let request = ExecRequest::new(ProgramFile::at(path), Vec::new());
-        let program = Program::parse(text, &Places::of_tests()).unwrap();
+        let program = Program::parse(text, &Places::of_tests(), Case::Exact).unwrap();
         let trust = Trust::default();
         program.covers(&Image::of_program(&request, &trust), reading)
     }
@@ -243,6 +275,34 @@ mod tests {
             assert!(covers("~/bin/x", "/home/u/bin/x", reading));
             assert!(!covers("~/bin/x", "/usr/bin/x", reading));
         }
+    }
+
+    #[test]
+    fn letters_of_either_case_are_one_where_case_is_ignored() {
+        let covers = |text: &str, path: &str, reading| {
+            let request = ExecRequest::new(ProgramFile::at(path), Vec::new());
+            let program = Program::parse(text, &Places::of_tests(), Case::Folded).unwrap();
+            program.covers(&Image::of_program(&request, &Trust::default()), reading)
+        };
+        for reading in [Reading::Strict, Reading::Doubtful] {
+            assert!(covers("Git", "/usr/bin/gIT", reading));
+            assert!(covers("~/Bin/x*", "/home/u/bin/XY", reading));
+            assert!(!covers("Git", "/usr/bin/gitk", reading));
+        }
+        assert!(covers("pip", "/tmp/PIP3.11", Reading::Doubtful));
+        assert!(!covers("git", "/tmp/GIT", Reading::Strict));
+    }
+
+    #[test]
+    fn the_paths_of_a_name_are_those_of_both_spellings() {
+        let paths = |text: &str, case| {
+            let program = Program::parse(text, &Places::of_tests(), case).unwrap();
+            program.paths()
+        };
+        assert_eq!(paths("Git", Case::Folded).len(), 2 * SYSTEM_DIRS.len());
+        assert_eq!(paths("git", Case::Folded).len(), SYSTEM_DIRS.len());
+        assert_eq!(paths("/opt/X", Case::Folded), [b"/opt/X", b"/opt/x"]);
+        assert_eq!(paths("/opt/X", Case::Exact), [b"/opt/X"]);
     }
 
     #[test]
@@ -265,7 +325,7 @@ mod tests {
             ("./git", ProgramError::Pattern(PatternError::Relative)),
         ] {
             assert_eq!(
-                Program::parse(text, &Places::of_tests()).err(),
+                Program::parse(text, &Places::of_tests(), Case::Exact).err(),
                 Some(error),
                 "{text}"
             );

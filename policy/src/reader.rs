@@ -11,6 +11,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use crate::approval::Approval;
+use crate::case::Case;
 use crate::diagnostic::{Fault, Place, SourceText};
 use crate::duration;
 use crate::example::Example;
@@ -221,7 +222,7 @@ impl Reader<'_> {
             self.refuse_of_layer(name.span(), "`trusted_dirs`");
         }
         for text in fields.texts("trusted_dirs") {
-            match kind::path(text.text, self.checker.places) {
+            match kind::path(text.text, self.checker.places, Case::Exact) {
                 Ok(pattern) if pattern.is_anywhere() => {
                     let message = "a trusted directory may not begin with `**/`";
                     self.checker.fault(text.span, message, None);

@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::case::Case;
 use crate::command::Command;
 use crate::exact::ExactArgv;
 use crate::example::Example;
@@ -40,9 +41,13 @@ impl Reader<'_> {
         {
             self.checker.fault(id.span.clone(), message, help);
         }
-        let selectors = self.selectors(action, &fields);
+        let is_case_ignored = fields
+            .value("ignore_case")
+            .and_then(|value| value.get_ref().as_bool());
+        let case = Case::ignored(is_case_ignored.unwrap_or(false));
+        let selectors = self.selectors(action, &fields, case);
         self.check_selectors((action, section), table, &fields, rule.span());
-        let children = self.children(table, &fields);
+        let children = self.children(table, &fields, case);
         let expires = fields.value("expires").and_then(|value| self.date(value));
         let examples = self.examples(&fields);
         let escalates = fields
@@ -98,34 +103,39 @@ impl Reader<'_> {
         }
     }
 
-    fn selectors(&mut self, action: Action, fields: &Fields<'_>) -> Selectors {
+    fn selectors(&mut self, action: Action, fields: &Fields<'_>, case: Case) -> Selectors {
         let places = self.checker.places;
         let programs = fields.texts("program");
         let is_bound = !programs.is_empty();
-        let path = |text: &str| kind::path(text, places);
+        let path = |text: &str| kind::path(text, places, case);
         let mut selectors = Selectors {
+            case,
             program: self.wide_list(
                 action,
                 &programs,
-                |text| kind::program(text, places),
+                |text| kind::program(text, places, case),
                 Program::is_anywhere,
             ),
             command: self.wide_list(
                 action,
                 &fields.texts("command"),
-                |text| command_of_rule(kind::command(text, places)?, action, is_bound),
+                |text| command_of_rule(kind::command(text, places, case)?, action, is_bound),
                 |command| command.program.is_anywhere(),
             ),
             argv: self.argv(action, &fields.texts("argv"), is_bound),
-            flags: self.list(&fields.texts("flags"), |text| kind::flag(text, places)),
-            args: self.list(&fields.texts("args"), |text| kind::word(text, places)),
-            tool: self.tool(action, &fields.texts("tool")),
+            flags: self.list(&fields.texts("flags"), |text| {
+                kind::flag(text, places, case)
+            }),
+            args: self.list(&fields.texts("args"), |text| kind::word(text, places, case)),
+            tool: self.tool(action, &fields.texts("tool"), case),
             path: self.list::<PathPattern>(&fields.texts("path"), path),
             host: self.list(&fields.texts("host"), kind::host),
             script: self.list::<PathPattern>(&fields.texts("script"), path),
             cwd: self.list::<PathPattern>(&fields.texts("cwd"), path),
-            env: self.list(&fields.texts("env"), |text| kind::env(text, places)),
-            via: self.plain_list(&fields.texts("via"), |text| kind::program(text, places)),
+            env: self.list(&fields.texts("env"), |text| kind::env(text, places, case)),
+            via: self.plain_list(&fields.texts("via"), |text| {
+                kind::program(text, places, case)
+            }),
             sha256: self.plain_list(&fields.texts("sha256"), kind::digest),
         };
         if selectors.script.is_some() {
@@ -135,9 +145,13 @@ impl Reader<'_> {
         selectors
     }
 
-    fn tool(&mut self, action: Action, texts: &[Text<'_>]) -> Option<List<Word>> {
+    fn tool(&mut self, action: Action, texts: &[Text<'_>], case: Case) -> Option<List<Word>> {
         let places = self.checker.places;
-        let mut of_exec = texts.iter().filter(|text| tool::EXEC.contains(&text.text));
+        let is_exec = |text: &&Text<'_>| {
+            let mut names = tool::EXEC.iter();
+            names.any(|name| case.is_same(name.as_bytes(), text.text.as_bytes()))
+        };
+        let mut of_exec = texts.iter().filter(is_exec);
         if action == Action::Allow
             && let Some(text) = of_exec.next()
         {
@@ -145,12 +159,17 @@ impl Reader<'_> {
             let help = "say which: `program` or `command`; or `security = \"full\"`".to_owned();
             self.checker.fault(text.span.clone(), message, Some(help));
         }
-        self.wide_list(action, texts, |text| kind::word(text, places), |_| false)
+        self.wide_list(
+            action,
+            texts,
+            |text| kind::word(text, places, case),
+            |_| false,
+        )
     }
 
     fn argv(&mut self, action: Action, texts: &[Text<'_>], is_bound: bool) -> Option<ExactArgv> {
         let (first, rest) = texts.split_first()?;
-        let program = kind::program(first.text, self.checker.places);
+        let program = kind::program(first.text, self.checker.places, Case::Exact);
         let program = match program.and_then(|program| check_bound(program, is_bound)) {
             Ok(program) => Some(program),
             Err((message, help)) => {
@@ -180,7 +199,12 @@ impl Reader<'_> {
         })
     }
 
-    fn children(&mut self, table: &DeTable<'_>, fields: &Fields<'_>) -> Option<List<Program>> {
+    fn children(
+        &mut self,
+        table: &DeTable<'_>,
+        fields: &Fields<'_>,
+        case: Case,
+    ) -> Option<List<Program>> {
         let (name, _) = table
             .iter()
             .find(|(name, _)| name.get_ref() == "children")?;
@@ -191,7 +215,7 @@ impl Reader<'_> {
         self.wide_list(
             Action::Allow,
             &fields.texts("children"),
-            |text| kind::program(text, places),
+            |text| kind::program(text, places, case),
             Program::is_anywhere,
         )
     }
@@ -311,7 +335,7 @@ fn command_of_rule(command: Command, action: Action, is_bound: bool) -> Result<C
 }
 
 fn check_bound(program: Program, is_bound: bool) -> Result<Program, Complaint> {
-    if is_bound && !matches!(program, Program::Name(_)) {
+    if is_bound && !matches!(program, Program::Name { .. }) {
         let help = "`program` says which file; the first word says what it is called";
         let message = "beside `program`, the first word is a bare name".to_owned();
         return Err((message, Some(help.to_owned())));

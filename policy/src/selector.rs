@@ -3,12 +3,13 @@
 mod applet;
 mod named;
 
+use crate::case::Case;
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::dispatch;
 use crate::exact::ExactArgv;
 use crate::flag::{self, Flag};
-use crate::grammar::{self, Grammar};
+use crate::grammar::Grammar;
 use crate::host::HostPattern;
 use crate::image::{Image, Reading};
 use crate::inline;
@@ -49,6 +50,8 @@ impl<T> List<T> {
 /// The selecting keys of one rule; at least one is there.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Selectors {
+    /// Whether the case of letters counts in the patterns.
+    pub(crate) case: Case,
     /// The file, with any arguments unless another key says more.
     pub(crate) program: Option<List<Program>>,
     /// The file and its leading words; beside `program`, its first word is only a name.
@@ -208,7 +211,10 @@ impl Selectors {
         // Of an allow the file alone says nothing about a program that is no file.
         let is_open = reading == Reading::Strict && self.command.is_none() && self.argv.is_none();
         programs.holds(reading, |program, reading| program.selects(image, reading))
-            && !(is_open && (inline::runs_inline(image) || dispatch::is_another(image)))
+            && !(is_open
+                && (inline::runs_inline(image)
+                    || dispatch::is_another(image)
+                    || self.case == Case::Folded && image.is_recased()))
     }
 
     /// `command` if no entry of it holds; `flags` if an allow has none of which the call's flags
@@ -293,7 +299,7 @@ impl Selectors {
     fn flags_may_hold(&self, flags: &List<Flag>, image: &Image<'_>) -> bool {
         let meant = self.programs();
         let meant = meant.filter(|program| program.covers(image, Reading::Doubtful));
-        let mut grammars = meant.map(|program| program.file_name().and_then(grammar::of));
+        let mut grammars = meant.map(Program::grammar);
         let by_none = || flag::may_be_on(flags, image.arguments());
         let by = |grammar: Option<&'static Grammar>| match grammar {
             Some(grammar) => tabled::may_be_on(flags, grammar.read(image.arguments())),
@@ -365,15 +371,15 @@ fn is_bound(
     image: &Image<'_>,
     reading: Reading,
 ) -> bool {
-    let Some(name) = called.file_name() else {
-        return false;
-    };
     match reading {
         Reading::Strict if !programs.wanted.is_empty() => programs
             .wanted
             .iter()
-            .any(|program| program.covers_as(name, image, reading)),
-        Reading::Strict => image.names(reading).any(|path| file_name(path) == name),
-        Reading::Doubtful => image.is_called(name, reading),
+            .any(|program| program.covers_as(called, image, reading)),
+        Reading::Strict => {
+            let mut names = image.names(reading).map(file_name);
+            names.any(|name| called.is_name(name))
+        }
+        Reading::Doubtful => called.covers(image, reading),
     }
 }

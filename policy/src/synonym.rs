@@ -3,6 +3,7 @@
 //!
 //! All of it is found when a rule is loaded; a call is only compared.
 
+use crate::case::Case;
 use crate::grammar::{Alias, Grammar};
 use crate::image::Reading;
 use crate::word::Word;
@@ -26,15 +27,17 @@ pub(crate) struct Term {
 impl Term {
     /// Whether a permission means `argument` by it.
     pub(crate) fn covers(&self, argument: &[u8]) -> bool {
-        self.word.covers(argument, Reading::Strict) || is_among(&self.twins, argument)
+        self.word.covers(argument, Reading::Strict) || is_among(&self.twins, argument, Case::Exact)
     }
 
     /// Whether `argument` may be meant by it.
     pub(crate) fn may_mean(&self, argument: &[u8]) -> bool {
+        let case = self.word.case();
+        let is_cut = || is_short_of(&self.cut, argument, case);
         self.word.matches(argument)
-            || is_among(&self.twins, argument)
-            || is_among(&self.members, argument)
-            || (self.is_implied || is_short_of(&self.cut, argument)) && !self.is_verb(argument)
+            || is_among(&self.twins, argument, case)
+            || is_among(&self.members, argument, case)
+            || (self.is_implied || is_cut()) && !self.is_verb(argument)
     }
 
     fn is_verb(&self, word: &[u8]) -> bool {
@@ -42,7 +45,7 @@ impl Term {
             .is_some_and(|grammar| grammar.verb(word).is_some())
     }
 
-    /// The bytes of a word without wildcards.
+    /// The bytes of a word without wildcards, as they are written.
     pub(crate) fn literal(&self) -> Option<&[u8]> {
         self.word.literal()
     }
@@ -57,7 +60,7 @@ impl Term {
             .collect();
         let is_last = words.len() == 1;
         let begins = |alias: &&Alias| {
-            alias.words.len() > 1 && alias.words.first().is_some_and(|first| is(word, first))
+            alias.words.len() > 1 && alias.words.first().is_some_and(|first| word.is(first))
         };
         let members = aliases().filter(|alias| is_last && begins(alias));
         let members = members.map(|alias| alias.verb).collect();
@@ -75,7 +78,7 @@ impl Term {
             twins,
             members,
             cut,
-            is_implied: is_last && implied.is_some_and(|verb| is(word, verb)),
+            is_implied: is_last && implied.is_some_and(|verb| word.is(verb)),
             grammar,
         }
     }
@@ -100,7 +103,8 @@ impl Spellings {
             let longer = aliases.filter(|alias| alias.single().is_none());
             for alias in longer.filter(|alias| word.matches(alias.verb.as_bytes())) {
                 let mut other = words.clone();
-                other.splice(at..=at, alias.words.iter().map(|name| literal(name)));
+                let names = alias.words.iter().map(|name| Word::of(name, word.case()));
+                other.splice(at..=at, names);
                 others.push(other);
             }
         }
@@ -127,7 +131,8 @@ fn make_proper(grammar: Option<&'static Grammar>, words: &mut Vec<Word>) {
     while let Some(grammar) = level {
         // More than once: `run-script test` is `run test`, which is `test`.
         while let Some(alias) = longest_alias(grammar, words.get(at..).unwrap_or_default()) {
-            words.splice(at..at + alias.words.len(), [literal(alias.verb)]);
+            let case = words.get(at).map(Word::case).unwrap_or_default();
+            words.splice(at..at + alias.words.len(), [Word::of(alias.verb, case)]);
         }
         level = words.get(at).and_then(|word| behind(grammar, word));
         at += 1;
@@ -138,7 +143,7 @@ fn make_proper(grammar: Option<&'static Grammar>, words: &mut Vec<Word>) {
 fn longest_alias(grammar: &'static Grammar, words: &[Word]) -> Option<&'static Alias> {
     let is_meant = |alias: &&Alias| {
         let mut names = alias.words.iter().zip(words);
-        alias.words.len() <= words.len() && names.all(|(name, word)| is(word, name))
+        alias.words.len() <= words.len() && names.all(|(name, word)| word.is(name))
     };
     let aliases = grammar.aliases.iter().filter(is_meant);
     aliases.max_by_key(|alias| alias.words.len())
@@ -147,13 +152,17 @@ fn longest_alias(grammar: &'static Grammar, words: &[Word]) -> Option<&'static A
 /// The words with the implied verb if they lack it, or without it if they have it.
 fn without_implied(grammar: Option<&'static Grammar>, words: &[Word]) -> Option<Vec<Word>> {
     let verb = grammar?.implied_verb?;
-    let is_script = |word: &Word| grammar.is_some_and(|it| behind(it, word).is_none());
+    // As it is written: in letters of another case it may be one.
+    let is_script = |word: &Word| {
+        let verb = |it: &'static Grammar| it.verb(word.literal()?);
+        grammar.is_some_and(|it| verb(it).is_none())
+    };
     match words {
-        [first, script, ..] if is(first, verb) && is_script(script) => {
+        [first, script, ..] if first.is(verb) && is_script(script) => {
             Some(words.iter().skip(1).cloned().collect())
         }
         [script, ..] if script.literal().is_some() && is_script(script) => {
-            let verb = std::iter::once(literal(verb));
+            let verb = std::iter::once(Word::of(verb, script.case()));
             Some(verb.chain(words.iter().cloned()).collect())
         }
         _ => None,
@@ -183,22 +192,15 @@ fn levels<'w>(
 }
 
 fn behind(grammar: &'static Grammar, word: &Word) -> Option<&'static Grammar> {
-    grammar.verb(word.literal()?)
+    grammar.verb_in(word.case(), word.literal()?)
 }
 
-fn literal(name: &str) -> Word {
-    Word::Literal(name.into())
+fn is_short_of(names: &[&str], argument: &[u8], case: Case) -> bool {
+    let is_short_of = |name: &&str| case.strip_prefix(name.as_bytes(), argument).is_some();
+    !argument.is_empty() && names.iter().any(is_short_of)
 }
 
-fn is(word: &Word, name: &str) -> bool {
-    word.literal() == Some(name.as_bytes())
-}
-
-fn is_short_of(names: &[&str], argument: &[u8]) -> bool {
+fn is_among(names: &[&str], argument: &[u8], case: Case) -> bool {
     let mut names = names.iter();
-    !argument.is_empty() && names.any(|name| name.as_bytes().starts_with(argument))
-}
-
-fn is_among(names: &[&str], argument: &[u8]) -> bool {
-    names.iter().any(|name| name.as_bytes() == argument)
+    names.any(|name| case.is_same(name.as_bytes(), argument))
 }

@@ -44,11 +44,14 @@ impl Trust {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::case::Case;
     use crate::places::Places;
 
     fn vouches(path: &str, is_settled: bool) -> bool {
         let trust = Trust {
-            named: vec![PathPattern::parse("~/.nvm/*/bin", &Places::of_tests()).unwrap()],
+            named: vec![
+                PathPattern::parse("~/.nvm/*/bin", &Places::of_tests(), Case::Exact).unwrap(),
+            ],
             watch: WatchList::default(),
         };
         let file = ProgramFile {

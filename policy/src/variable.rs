@@ -1,5 +1,6 @@
 //! Environment variables: an entry of `env`.
 
+use crate::case::Case;
 use crate::escape::EscapeError;
 use crate::image::Reading;
 use crate::places::Places;
@@ -14,12 +15,12 @@ pub(crate) struct Variable {
 
 impl Variable {
     /// Reads `NAME` or `NAME=VALUE`, with its `!` already taken off.
-    pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, EscapeError> {
+    pub(crate) fn parse(text: &str, places: &Places, case: Case) -> Result<Self, EscapeError> {
         let (name, value) = match text.split_once('=') {
-            Some((name, value)) => (name, Some(Word::parse(value, places)?)),
+            Some((name, value)) => (name, Some(Word::parse(value, places, case)?)),
             None => (text, None),
         };
-        let name = Word::parse(name, places)?;
+        let name = Word::parse(name, places, case)?;
         Ok(Self { name, value })
     }
 
@@ -40,8 +41,8 @@ impl Variable {
 mod tests {
     use super::*;
 
-    fn covers(entry: &str, variable: &str) -> bool {
-        let entry = Variable::parse(entry, &Places::of_tests()).unwrap();
+    fn covers(entry: &str, variable: &str, case: Case) -> bool {
+        let entry = Variable::parse(entry, &Places::of_tests(), case).unwrap();
         entry.covers(variable.as_bytes(), Reading::Doubtful)
     }
 
@@ -59,7 +60,20 @@ mod tests {
             ("CARGO_*", "CARGO_HOME=/x", true),
             ("CARGO_*", "cargo_home=/x", false),
         ] {
-            assert_eq!(covers(entry, variable), is_meant, "{entry} {variable}");
+            let is_covered = covers(entry, variable, Case::Exact);
+            assert_eq!(is_covered, is_meant, "{entry} {variable}");
+        }
+    }
+
+    #[test]
+    fn names_and_values_are_folded_where_case_is_ignored() {
+        for (entry, variable, is_meant) in [
+            ("AWS_PROFILE=prod*", "aws_profile=PRODUCTION", true),
+            ("CARGO_*", "cargo_home=/x", true),
+            ("CARGO_*", "carg=/x", false),
+        ] {
+            let is_covered = covers(entry, variable, Case::Folded);
+            assert_eq!(is_covered, is_meant, "{entry} {variable}");
         }
     }
 }

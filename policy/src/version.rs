@@ -1,8 +1,15 @@
 //! Versions of one program by their names: `python3.12` is a `python3`.
 
+use crate::case::Case;
+
 /// Whether `called` is `name`, or one of the two is a version of the other: `python3.12` of
 /// `python3`, `pip` of `pip3`.
 pub(crate) fn is_version_of(called: &[u8], name: &[u8]) -> bool {
+    is_version_in(Case::Exact, called, name)
+}
+
+/// The same, with letters compared by `case`.
+pub(crate) fn is_version_in(case: Case, called: &[u8], name: &[u8]) -> bool {
     let is_version = |rest: &[u8]| {
         let rest = rest
             .strip_prefix(b"-")
@@ -13,9 +20,9 @@ pub(crate) fn is_version_of(called: &[u8], name: &[u8]) -> bool {
                 .iter()
                 .all(|byte| byte.is_ascii_digit() || *byte == b'.')
     };
-    called == name
-        || called.strip_prefix(name).is_some_and(is_version)
-        || name.strip_prefix(called).is_some_and(is_version)
+    case.is_same(called, name)
+        || case.strip_prefix(called, name).is_some_and(is_version)
+        || case.strip_prefix(name, called).is_some_and(is_version)
 }
 
 /// What versions of one name have in common: the name without all that a version may end in.
@@ -61,6 +68,14 @@ mod tests {
                 "{called} {name}"
             );
         }
+    }
+
+    #[test]
+    fn versions_are_told_in_letters_of_either_case() {
+        assert!(is_version_in(Case::Folded, b"PYTHON3.12", b"python3"));
+        assert!(is_version_in(Case::Folded, b"Pip", b"pip3"));
+        assert!(!is_version_in(Case::Folded, b"PYTHON2", b"python3"));
+        assert!(!is_version_in(Case::Exact, b"PYTHON3.12", b"python3"));
     }
 
     #[test]

@@ -8,6 +8,7 @@ mod data;
 
 use std::collections::BTreeMap;
 
+use crate::case::Case;
 use crate::escape::EscapeError;
 use crate::places::Places;
 use crate::word::Word;
@@ -29,7 +30,7 @@ impl EnvName {
     pub(crate) fn parse(text: &str, places: &Places) -> Result<Self, EscapeError> {
         let exception = text.strip_prefix('!');
         Ok(Self {
-            name: Word::parse(exception.unwrap_or(text), places)?,
+            name: Word::parse(exception.unwrap_or(text), places, Case::Exact)?,
             is_exception: exception.is_some(),
         })
     }

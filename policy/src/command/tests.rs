@@ -8,7 +8,7 @@ use crate::trust::Trust;
 /// Whether the words of `command` hold for `call`, strictly and in doubt. The program is taken
 /// as meant.
 fn reads(command: &str, call: &str) -> (bool, bool) {
-    let command = Command::parse(command, &Places::of_tests()).unwrap();
+    let command = Command::parse(command, &Places::of_tests(), Case::Exact).unwrap();
     let argv: Vec<Vec<u8>> = call.split(' ').map(Into::into).collect();
     let request = ExecRequest::new(ProgramFile::at("/usr/bin/x"), argv);
     let trust = Trust::default();
@@ -136,7 +136,7 @@ fn a_word_that_begins_with_a_dash_is_a_flag_that_must_be_there() {
 #[test]
 fn a_script_is_no_word() {
     let check = |text| {
-        let command = Command::parse(text, &Places::of_tests()).unwrap();
+        let command = Command::parse(text, &Places::of_tests(), Case::Exact).unwrap();
         command.check_script().is_err()
     };
     assert!(check("node app.js"));
@@ -163,7 +163,7 @@ fn a_flood_of_flags_is_read_in_linear_time() {
 #[test]
 fn words_may_hold_any_byte() {
     assert_eq!(reads(r"x \x2d\*", "x -*"), (true, true));
-    let command = Command::parse(r"x \xff", &Places::of_tests()).unwrap();
+    let command = Command::parse(r"x \xff", &Places::of_tests(), Case::Exact).unwrap();
     assert!(may_lead(
         &command.words.proper,
         [b"\xff".as_slice()].into_iter()
@@ -198,14 +198,14 @@ fn what_is_not_supported_or_not_a_command_is_refused() {
         ),
     ] {
         assert_eq!(
-            Command::parse(text, &Places::of_tests()).err(),
+            Command::parse(text, &Places::of_tests(), Case::Exact).err(),
             Some(error),
             "{text:?}"
         );
     }
     let long = vec!["a"; WORDS_MAX + 1].join(" ");
     assert_eq!(
-        Command::parse(&long, &Places::of_tests()).err(),
+        Command::parse(&long, &Places::of_tests(), Case::Exact).err(),
         Some(CommandError::TooLong)
     );
 }

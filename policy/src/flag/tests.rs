@@ -1,7 +1,7 @@
 use super::*;
 
 fn flag(text: &str) -> Flag {
-    Flag::parse(text, &Places::of_tests()).unwrap()
+    Flag::parse(text, &Places::of_tests(), Case::Exact).unwrap()
 }
 
 fn is_among(text: &str, call: &str) -> (bool, bool) {
@@ -114,9 +114,32 @@ fn malformed_flags_are_refused() {
         ("--$a", FlagError::Word(EscapeError::Dollar)),
     ] {
         assert_eq!(
-            Flag::parse(text, &Places::of_tests()).err(),
+            Flag::parse(text, &Places::of_tests(), Case::Exact).err(),
             Some(error),
             "{text}"
         );
     }
+}
+
+#[test]
+fn long_names_and_values_are_folded_where_case_is_ignored_and_letters_are_not() {
+    let folded = |text: &str| Flag::parse(text, &Places::of_tests(), Case::Folded).unwrap();
+    for (entry, element, is_covered) in [
+        ("--Force", "--fORCE", true),
+        ("--Name=V*", "--name=v1", true),
+        ("--name=v", "--NAME=w", false),
+        ("-d", "-d", true),
+        ("-d", "-D", false),
+        ("-n=V", "-n=v", true),
+    ] {
+        for reading in [Reading::Strict, Reading::Doubtful] {
+            let is = folded(entry).covers(element.as_bytes(), None, reading);
+            assert_eq!(is, is_covered, "{entry} {element} {reading:?}");
+        }
+    }
+    assert!(folded("--force").covers(b"--FOR", None, Reading::Doubtful));
+    assert!(!folded("--force").covers(b"--FOR", None, Reading::Strict));
+    assert!(folded("--Force=A").names(&flag("--force")));
+    assert!(folded("--force=A").names(&folded("--FORCE=a")));
+    assert!(!flag("--force").names(&folded("--force")));
 }

@@ -3,6 +3,7 @@
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use super::file::{self, FILES, Table};
+use crate::case::Case;
 use crate::name_map::NameMap;
 use crate::version::unversioned;
 
@@ -218,6 +219,18 @@ impl Grammar {
         })
     }
 
+    /// The same, with the letters of `word` compared by `case`.
+    pub(crate) fn verb_in(&self, case: Case, word: &[u8]) -> Option<&Self> {
+        let is_it = |name: &str| case.is_same(name.as_bytes(), word);
+        let single = |alias: &Alias| alias.single().filter(|name| is_it(name));
+        let by_case = || {
+            let aliases = self.aliases.iter().filter_map(single);
+            let mut names = self.verbs.keys().copied().chain(aliases);
+            self.verb(names.find(|name| is_it(name))?.as_bytes())
+        };
+        self.verb(word).or_else(by_case)
+    }
+
     /// The option of exactly that name, its dashes included.
     pub(crate) fn option(&self, name: &[u8]) -> Option<&Opt> {
         let index = self.index.get_or_init(|| {
@@ -253,6 +266,14 @@ pub(crate) fn of(name: &[u8]) -> Option<&'static Grammar> {
     let table = TABLES.get(name);
     let table = table.or_else(|| TABLES.get(unversioned(name)))?;
     table.grammar()
+}
+
+/// The same, with the letters of `name` compared by `case`. For what is read once: it looks at every
+/// name.
+pub(crate) fn named(name: &[u8], case: Case) -> Option<&'static Grammar> {
+    let is_it = |own: &&[u8]| case.is_same(own, name) || case.is_same(own, unversioned(name));
+    let by_case = || of(TABLES.keys().copied().find(|own| is_it(own))?);
+    of(name).or_else(by_case)
 }
 
 /// The text of the table of the command called `name`, if there is one: its options with what

@@ -98,11 +98,14 @@ fn a_bare_name_is_bound_to_the_trusted_directories() {
         let (request, trust) = (request(file.clone()), Trust::default());
         let image = Image::of_program(&request, &trust);
         assert_eq!(
-            image.is_called(b"git", Reading::Strict),
+            image.is_called(b"git", Case::Exact, Reading::Strict),
             is_called,
             "{file:?}"
         );
-        assert!(image.is_called(b"git", Reading::Doubtful), "{file:?}");
+        assert!(
+            image.is_called(b"git", Case::Exact, Reading::Doubtful),
+            "{file:?}"
+        );
     }
 }
 

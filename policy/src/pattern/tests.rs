@@ -13,11 +13,12 @@ fn places() -> Places {
 }
 
 fn pattern(text: &str) -> PathPattern {
-    PathPattern::parse(text, &places()).unwrap_or_else(|error| panic!("{text}: {error}"))
+    PathPattern::parse(text, &places(), Case::Exact)
+        .unwrap_or_else(|error| panic!("{text}: {error}"))
 }
 
 fn fault(text: &str) -> PatternError {
-    match PathPattern::parse(text, &places()) {
+    match PathPattern::parse(text, &places(), Case::Exact) {
         Ok(_) => panic!("{text} is accepted"),
         Err(error) => error,
     }
@@ -192,7 +193,7 @@ fn a_place_without_an_absolute_path_cannot_be_used() {
             home: home.into(),
             ..places()
         };
-        let error = PathPattern::parse("~/x", &places).err();
+        let error = PathPattern::parse("~/x", &places, Case::Exact).err();
         assert_eq!(error, Some(PatternError::UnsetPlace("home")), "{home:?}");
     }
 }
@@ -260,4 +261,47 @@ proptest! {
             "{} on {}", text, path
         );
     }
+}
+
+#[test]
+fn letters_of_either_case_are_one_where_case_is_ignored() {
+    for (text, path, is_match) in [
+        ("/Opt/Tool", "/oPT/tOOL", true),
+        ("/Opt/Tool", "/opt/tools", false),
+        ("~/.SSH/", "/HOME/u/.ssh/id", true),
+        ("/opt/**", "/OPT/a/b", true),
+        ("/opt/**", "/OPTS/a", false),
+        ("/opt/A*/x[y]", "/OPT/abc/X[Y]", true),
+        ("/opt/A*/x[y]", "/OPT/abc/x{y}", false),
+        ("/opt/*/", "/OPT/a/b", true),
+        ("**/Id_*", "/x/ID_rsa", true),
+        ("/opt/*é", "/OPT/xé", true),
+        ("/opt/*é", "/OPT/xÉ", false),
+        ("/opt/é", "/opt/É", false),
+    ] {
+        let folded = PathPattern::parse(text, &places(), Case::Folded).unwrap();
+        assert_eq!(folded.matches(path.as_bytes()), is_match, "{text} {path}");
+        assert!(!pattern(text).matches(path.as_bytes()), "{text} {path}");
+    }
+}
+
+#[test]
+fn what_lies_below_is_found_where_case_is_ignored() {
+    let below = |text: &str, path: &str| {
+        let pattern = PathPattern::parse(text, &places(), Case::Folded).unwrap();
+        pattern.may_match_below(path.as_bytes())
+    };
+    assert!(below("/Opt/a/key", "/oPT"));
+    assert!(below("/Opt/*/key", "/OPT"));
+    assert!(below("/Opt/*/key", "/OPT/A"));
+    assert!(!below("/Opt/*/key", "/OPT/A/B"));
+    assert!(!below("/Opt/a/key", "/op"));
+}
+
+#[test]
+fn a_resolved_head_is_compared_in_the_same_way() {
+    let mut pattern = PathPattern::parse("/bin/Tool", &places(), Case::Folded).unwrap();
+    pattern.resolve_head(&|directory| (directory == b"/bin").then(|| b"/usr/bin".to_vec()));
+    assert!(pattern.matches(b"/USR/bin/tool") && pattern.matches(b"/Bin/TOOL"));
+    assert!(pattern.is_file_name(b"tOOL") && !pattern.is_file_name(b"tools"));
 }

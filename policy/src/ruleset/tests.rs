@@ -9,6 +9,7 @@ use crate::source::{Layer, NoIncludes};
 use crate::trust::SYSTEM_DIRS;
 
 mod applets;
+mod case;
 mod commands;
 mod env;
 mod history;

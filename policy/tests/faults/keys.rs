@@ -106,11 +106,6 @@ fn a_key_of_another_section_is_a_fault() {
 
 #[test]
 fn every_key_that_does_not_work_yet_says_so() {
-    assert_fault_in_rule(
-        "ignore_case = true",
-        1,
-        "`ignore_case` is not supported by this version yet",
-    );
     for (key, value) in [
         ("tools", "{ file_read = { ask = 'off' } }"),
         ("charter", "{ auto_approve = ['git status'] }"),
@@ -151,6 +146,23 @@ fn what_a_call_names_is_of_the_form_of_its_key() {
     ] {
         assert_fault_in_rule(line, column, message);
     }
+}
+
+#[test]
+fn case_is_ignored_or_not() {
+    for (value, found) in [("'yes'", "string"), ("1", "integer"), ("['path']", "array")] {
+        assert_fault_in_rule(
+            &format!("ignore_case = {value}"),
+            15,
+            &format!("`ignore_case` takes true or false, not {found}"),
+        );
+    }
+    assert_fault(
+        "version = 1\nmode.security = \"full\"\n[[deny]]\nid = \"d\"\nignore_case = true",
+        3,
+        1,
+        "the rule selects nothing",
+    );
 }
 
 #[test]

@@ -35,6 +35,7 @@ pub(crate) struct DraftRule {
     /// Names and entries of the keys that take lists.
     pub(crate) lists: Vec<(&'static str, Vec<String>)>,
     pub(crate) expires: Option<&'static str>,
+    pub(crate) ignores_case: bool,
 }
 
 impl DraftPolicy {
@@ -185,6 +186,9 @@ impl DraftRule {
         }
         if let Some(end) = self.expires {
             text += &format!("expires = {end}\n");
+        }
+        if self.ignores_case {
+            text += "ignore_case = true\n";
         }
         text
     }

@@ -211,11 +211,12 @@ pub(crate) fn rule_of(action: Action) -> BoxedStrategy<DraftRule> {
         Action::Ask | Action::Deny => Just(None).boxed(),
     };
     let expires = prop::option::weighted(0.25, select(&EXPIRES[..]));
-    (what, conditions, children, expires)
+    let ignores_case = prop::bool::weighted(0.2);
+    (what, conditions, children, expires, ignores_case)
         .prop_filter("selects something", |(what, conditions, ..)| {
             !what.is_empty() || !conditions.is_empty()
         })
-        .prop_map(move |(what, conditions, children, expires)| {
+        .prop_map(move |(what, conditions, children, expires, ignores_case)| {
             let mut lists = what;
             for condition in conditions {
                 if lists.iter().all(|(key, _)| *key != condition.0) {
@@ -229,6 +230,7 @@ pub(crate) fn rule_of(action: Action) -> BoxedStrategy<DraftRule> {
                 id,
                 lists,
                 expires,
+                ignores_case,
             }
         })
         .boxed()

@@ -127,7 +127,7 @@ proptest! {
         end in prop::option::weighted(0.2, select(&draw::EXPIRES[..])),
     ) {
         let of = |lists| DraftRule {
-            action: Action::Allow, id: "r0".to_owned(), lists, expires: end,
+            action: Action::Allow, id: "r0".to_owned(), lists, expires: end, ignores_case: false,
         };
         let parent = of(vec![("argv", vec!["parent".to_owned()]), ("children", list.clone())]);
         let itself = of(vec![("program", list)]);

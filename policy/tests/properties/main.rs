@@ -1,6 +1,7 @@
 //! What stays true of every policy.
 
 mod calls;
+mod case;
 mod doubt;
 mod draft;
 mod draw;

@@ -219,6 +219,16 @@ fn r95_case_counts_unless_it_is_said_otherwise() {
             ("/opt/tool", Decision::Deny),
         ],
     );
+    let ignoring = "mode = { security = 'allowlist', ask = 'off' }\n\
+                    [[allow]]\nid = 'a'\nprogram = '/opt/Tool'\nignore_case = true";
+    assert_decisions(
+        &policy(ignoring),
+        &[
+            ("/opt/Tool", Decision::Allow),
+            ("/OPT/tool", Decision::Allow),
+            ("/opt/tools", Decision::Deny),
+        ],
+    );
 }
 
 #[test]
