@@ -46,7 +46,7 @@ impl Example {
     pub(crate) fn check(&self, rule: &Rule, places: &Places, trust: &Trust) -> Option<Fault> {
         let mut request = self.request(places);
         // Nothing is there to be followed: a path leads where it says.
-        let paths = operand::paths(&Image::of_program(&request, trust), false);
+        let paths = operand::paths(&Image::of_program(&request, trust), |_| true);
         let destinations = paths
             .into_iter()
             .map(|path| (path.clone(), Destination::as_written(&path)));

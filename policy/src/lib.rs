@@ -34,7 +34,7 @@
 //! | what a call names ([`ExecRequest::destinations`]) | some file, as written and where it leads | every file, where it leads |
 //! | a path of which nobody can tell where it leads | `path` holds | it does not |
 //! | an environment that nobody read | `env` holds | |
-//! | a digest that nobody took | `sha256` holds | it does not |
+//! | a digest that nobody took, of the file or beside `script` of the script | `sha256` holds | it does not |
 //!
 //! An entry with `!` is read as the opposite action reads its entries.
 //!

@@ -69,6 +69,17 @@ struct Written<'a> {
     is_guess: bool,
 }
 
+impl Written<'_> {
+    fn part(&self) -> Part {
+        match (self.role, self.kind) {
+            _ if self.is_guess => Part::Guess,
+            (Role::Operand, ValueKind::Code) => Part::Script,
+            (Role::Place, _) => Part::Place,
+            (Role::Operand | Role::Value, _) => Part::Plain,
+        }
+    }
+}
+
 /// The files that `image` names, as whatever command it may be, and those that its standard
 /// descriptors are.
 pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
@@ -98,11 +109,11 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     files
 }
 
-/// The absolute paths of the files that `image` names, as the call has them; with `only_places`,
-/// of the directories that its options say it works in.
-pub(crate) fn paths(image: &Image<'_>, only_places: bool) -> Vec<Vec<u8>> {
-    let is_meant = |written: &Written<'_>| !only_places || written.role == Role::Place;
-    let paths = placed(image).filter_map(|(written, path)| path.filter(|_| is_meant(&written)));
+/// The absolute paths of the files that `image` names, as the call has them, if they are such a
+/// part of it.
+pub(crate) fn paths(image: &Image<'_>, is_meant: impl Fn(Part) -> bool) -> Vec<Vec<u8>> {
+    let paths =
+        placed(image).filter_map(|(written, path)| path.filter(|_| is_meant(written.part())));
     paths.collect()
 }
 
@@ -324,12 +335,7 @@ impl FileOperand {
             } else {
                 &[]
             },
-            part: match (written.role, written.kind) {
-                _ if written.is_guess => Part::Guess,
-                (Role::Operand, ValueKind::Code) => Part::Script,
-                (Role::Place, _) => Part::Place,
-                (Role::Operand | Role::Value, _) => Part::Plain,
-            },
+            part: written.part(),
             is_walked: written.is_walked,
             written: collapse(&path.unwrap_or_default()),
             destination: destination.cloned(),

@@ -61,6 +61,10 @@ pub struct Destination {
     /// Whether the path names that file in the session's own root and mount namespace, on a file
     /// system that stands by its answers.
     pub is_proven: bool,
+    /// Digest of the file there. Needed only of scripts, where
+    /// [`Ruleset::wants_digests`](crate::Ruleset::wants_digests) says so; without it a rule with
+    /// `script` and `sha256` is in doubt.
+    pub sha256: Option<Digest>,
 }
 
 impl Destination {
@@ -77,6 +81,7 @@ impl Destination {
             path,
             kind: FileKind::Regular,
             is_proven: true,
+            sha256: None,
         }
     }
 }

@@ -263,6 +263,16 @@ impl Rule {
     pub(crate) fn is_of_digest(&self) -> bool {
         self.selectors.sha256.is_some()
     }
+
+    /// Whether the rule needs that of a script.
+    pub(crate) fn is_of_script_digest(&self) -> bool {
+        self.is_of_digest() && self.selectors.script.is_some()
+    }
+
+    /// Whether the rule needs a digest that nobody has taken.
+    pub(crate) fn lacks_digest(&self, image: &Image<'_>) -> bool {
+        self.is_of_digest() && self.selectors.lacks_digest(image)
+    }
 }
 
 /// The keys that count as words, and not as selectors of their own, when an allow is held

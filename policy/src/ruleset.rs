@@ -11,7 +11,7 @@ use crate::dispatch;
 use crate::image::{Image, Images};
 use crate::load::{Loaded, load};
 use crate::mode::{Mode, Security, State};
-use crate::operand;
+use crate::operand::{self, Part};
 use crate::places::Places;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
@@ -128,18 +128,33 @@ impl Ruleset {
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
-    /// files were there. Taking them is dear, and few policies ask for any.
+    /// files were there, and those of [`Ruleset::pinned_scripts`]. Taking them is dear, and few policies ask for any.
     #[must_use]
     pub fn wants_digests(&self, request: &ExecRequest, now: Timestamp) -> bool {
         let waits = |rule: &Rule, image: &Image<'_>| {
-            rule.is_of_digest() && matches!(rule.failing(image, now), None | Some("sha256"))
+            rule.lacks_digest(image) && matches!(rule.failing(image, now), None | Some("sha256"))
         };
         if !self.wants.digests {
             return false;
         }
         let images = Images::of(request, &self.trust);
-        let unread = images.all().filter(|image| image.digest().is_none());
-        self.table.first(unread, waits).is_some()
+        self.table.first(images.all(), waits).is_some()
+    }
+
+    /// Those of [`Ruleset::named_paths`] that are scripts, where a rule looks at their digests: see
+    /// [`Ruleset::wants_digests`].
+    #[must_use]
+    pub fn pinned_scripts(&self, request: &ExecRequest) -> Vec<Vec<u8>> {
+        if !self.rules().any(Rule::is_of_script_digest) {
+            return Vec::new();
+        }
+        let images = Images::of(request, &self.trust);
+        let scripts = |image| operand::paths(image, |part| part == Part::Script);
+        let mut paths: Vec<_> = images.all().flat_map(scripts).collect();
+        paths.retain(|path| path.starts_with(b"/"));
+        paths.sort_unstable();
+        paths.dedup();
+        paths
     }
 
     /// Whether the command that the operator typed may run once where no rule says so. Not
@@ -229,7 +244,8 @@ impl Ruleset {
 
     fn add_paths(&self, image: &Image<'_>, paths: &mut Vec<Vec<u8>>) {
         if self.wants.paths || self.wants.places {
-            paths.extend(operand::paths(image, !self.wants.paths));
+            let is_meant = |part| self.wants.paths || part == Part::Place;
+            paths.extend(operand::paths(image, is_meant));
         }
         // What a dynamic linker starts is the program.
         let loaded = dispatch::loaded_operand(image);

@@ -19,6 +19,7 @@ use crate::tabled;
 use crate::variable::Variable;
 use crate::watch::Change;
 use crate::word::Word;
+use named::script_holds;
 
 /// The value of one key: the wanted entries minus the exceptions (`!entry`).
 #[derive(Debug, Clone)]
@@ -76,7 +77,7 @@ pub(crate) struct Selectors {
     pub(crate) env: Option<List<Variable>>,
     /// Some ancestor.
     pub(crate) via: Option<Vec<Program>>,
-    /// The program's file.
+    /// The program's file, or the script beside `script`.
     pub(crate) sha256: Option<Vec<Digest>>,
 }
 
@@ -353,9 +354,13 @@ impl Selectors {
         let Some(digests) = &self.sha256 else {
             return true;
         };
-        match image.digest() {
+        let is_pinned = |digest: Option<&Digest>| match digest {
             Some(digest) => digests.contains(digest),
             None => reading == Reading::Doubtful,
+        };
+        match &self.script {
+            Some(list) => script_holds(list, image, reading, is_pinned),
+            None => is_pinned(image.digest()),
         }
     }
 }

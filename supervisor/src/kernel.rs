@@ -1,8 +1,10 @@
 //! What the gate knows the kernel's world by: proc, the session's root, its own rights.
 
+use execward_policy::Destination;
+
 use crate::exec::{
     Destinations, Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot,
-    SystemLoaders, Target, View,
+    SystemLoaders, Target, View, of_content,
 };
 use crate::tracee::{Credentials, Procfs, Tid};
 
@@ -68,6 +70,30 @@ impl Kernel {
             return Err(LookupError::WouldWait);
         }
         self.lookup(view, patience).0.destinations(paths)
+    }
+
+    /// Where `path`, absolute, leads for the task of `view`, with the digest of the file there;
+    /// `None` if it leads to no file that the task may read.
+    ///
+    /// # Errors
+    /// [`LookupError::WouldWait`], and no other.
+    pub(crate) fn digested(
+        &mut self,
+        view: &View,
+        path: &[u8],
+        patience: Patience,
+    ) -> Result<Option<Destination>, LookupError> {
+        let proc = &self.proc;
+        let (task, own) = (&view.status().credentials, &self.own);
+        let mut lookup = Lookup {
+            view,
+            session: &self.session,
+            proc,
+            filesystems: &mut self.filesystems,
+            elves: &mut self.elves,
+            patience,
+        };
+        lookup.digested(path, |file| of_content(file, proc, task, own))
     }
 
     /// The file that the task of `view`, at its exec-stop, has loaded.

@@ -43,6 +43,8 @@ pub(crate) struct Subject {
     pub(crate) cwd: Vec<u8>,
     /// Whether the digests of its files were taken, or tried.
     pub(crate) is_digested: bool,
+    /// The scripts whose digests were.
+    pub(crate) scripts: Vec<Vec<u8>>,
     /// The paths that it names, once they are followed.
     pub(crate) named: Option<Vec<Vec<u8>>>,
     /// Where they lead.
@@ -185,6 +187,7 @@ impl Gate {
             view,
             cwd: Vec::new(),
             is_digested: false,
+            scripts: Vec::new(),
             named: None,
             destinations: Destinations::new(),
             asked: None,
@@ -258,6 +261,7 @@ impl Gate {
             path: subject.args.path.clone(),
             takes_digests: subject.is_digested,
             named: subject.named.clone().unwrap_or_default(),
+            scripts: subject.scripts.clone(),
         };
         let id = self.readers.look_up(job);
         self.awaiting.insert(id, (notification, subject));
@@ -293,6 +297,7 @@ impl Gate {
             !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
         if wants_digests {
             subject.is_digested = true;
+            subject.scripts = self.rules.pinned_scripts(&request);
             return self.hand_to_reader(notification, subject);
         }
         let judgement = self.judge(&request, &subject);

@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::exec::{
     Destinations, ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError,
-    Patience, SessionRoot, Target, View,
+    Patience, SessionRoot, Target, View, of_content,
 };
 use crate::fdpass;
 use crate::tracee::{Credentials, Procfs, Tid};
@@ -39,6 +39,8 @@ pub(crate) struct Job {
     pub(crate) takes_digests: bool,
     /// The paths that are to be followed too.
     pub(crate) named: Vec<Vec<u8>>,
+    /// Those of them whose files are to be read whole.
+    pub(crate) scripts: Vec<Vec<u8>>,
 }
 
 /// What a look-up found: the file, and where the paths lead.
@@ -284,9 +286,14 @@ impl Bench {
         };
         let target = Target::of(&job.attempt, &job.path);
         let mut image = Image::find(&mut lookup, target, &self.own)?;
-        let destinations = lookup.destinations(&job.named)?;
+        let mut destinations = lookup.destinations(&job.named)?;
+        let (proc, task, own) = (&self.proc, &view.status().credentials, &self.own);
+        for path in &job.scripts {
+            let found = lookup.digested(path, |file| of_content(file, proc, task, own))?;
+            destinations.extend(found.map(|destination| (path.clone(), destination)));
+        }
         if job.takes_digests {
-            image.take_digests(&self.proc, &view.status().credentials, &self.own);
+            image.take_digests(proc, task, own);
         }
         Ok((image, destinations))
     }

@@ -96,7 +96,9 @@ impl Gate {
             .as_ref()
             .is_some_and(|image| image.scripts().next().is_some());
         let difference = match difference {
-            None if !self.digests_hold(&task, exec) => Some(Difference::Digest),
+            None if !self.digests_hold(&task, exec) || !self.pins_hold(stop.tgid(), exec) => {
+                Some(Difference::Digest)
+            }
             None if has_scripts && !self.scripts_are_unchanged(stop.tgid(), exec) => {
                 Some(Difference::Script)
             }
@@ -115,6 +117,23 @@ impl Gate {
         self.watch.during(Activity::Reading(task.tid()), || {
             let status = task.status();
             status.is_ok_and(|status| image.has_its_digests(proc, &status.credentials, own))
+        })
+    }
+
+    /// Whether the scripts that the call names have theirs. The interpreter opens them later: this
+    /// narrows the time in which they can change, and does not end it.
+    fn pins_hold(&mut self, tgid: Tid, exec: &InFlight) -> bool {
+        let judged = exec.destinations.iter();
+        let mut pinned = judged.filter(|(_, it)| it.sha256.is_some()).peekable();
+        if pinned.peek().is_none() {
+            return true;
+        }
+        let Ok(view) = self.view_of(tgid) else {
+            return false;
+        };
+        pinned.all(|(path, judged)| {
+            let found = self.kernel.digested(&view, path, Patience::Cached);
+            found.is_ok_and(|found| found.as_ref() == Some(judged))
         })
     }
 
@@ -219,6 +238,9 @@ impl Gate {
         }
         self.add_loader(&mut request, &view, loaded);
         request.destinations = std::mem::take(&mut exec.destinations);
+        // What a file holds now, nobody has read.
+        let destinations = request.destinations.values_mut();
+        destinations.for_each(|destination| destination.sha256 = None);
         for path in self.rules.named_paths(&request) {
             // What would have to be waited for, nobody can tell: a task at its stop does not wait.
             if !request.destinations.contains_key(&path)

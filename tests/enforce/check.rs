@@ -273,6 +273,23 @@ fn check_takes_the_digests_that_rules_ask_for() {
 }
 
 #[test]
+fn check_takes_the_digests_of_scripts_too() {
+    let ground = Ground::new("");
+    let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
+    let policy = format!(
+        "version = 1\nmode = {{ security = \"allowlist\", ask = \"off\" }}\n\
+         [[allow]]\nid = \"r\"\nprogram = \"sh\"\nscript = \"/**\"\nsha256 = \"{empty}\"\n"
+    );
+    std::fs::write(ground.path("policy.toml"), policy).unwrap();
+    for (content, status) in [("", 0), ("true\n", 4)] {
+        std::fs::write(ground.path("a.sh"), content).unwrap();
+        let output = check(&ground, &["--", "sh", "a.sh"]);
+        let said = text(&output.stdout);
+        assert_eq!(output.status.code(), Some(status), "{content:?}: {said}");
+    }
+}
+
+#[test]
 fn under_ci_what_is_typed_is_judged_like_anything_else() {
     let ground = Ground::new(
         "version = 1\ninclude = [\"preset:ci\"]\n[[allow]]\nid = \"t\"\ncommand = \"touch a\"\n",

@@ -6,6 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use execward_tests::{Ground, Ran, skip};
+use sha2::{Digest, Sha256};
 
 /// The verdict and its ground, as the record of the call has them.
 fn decided(ran: &Ran, words: &[&str]) -> (String, String) {
@@ -141,6 +142,65 @@ fn a_variable_that_the_session_began_with_is_no_change() {
     let ran = ground.end(command);
     assert_eq!(decided(&ran, &["/bin/true", "1"]).0, "allow");
     assert_eq!(decided(&ran, &["/bin/true", "2"]).0, "deny");
+}
+
+/// The digest of that text.
+fn sha256(text: &str) -> String {
+    let digest = Sha256::digest(text);
+    digest.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+#[test]
+fn a_digest_beside_a_script_binds_what_the_script_holds() {
+    let (text, tool) = ("print('app')\n", "#!/bin/sh\necho tool\n");
+    let ground = Ground::allowlist(&format!(
+        "[[allow]]\nid = \"app\"\nprogram = \"/usr/bin/python3*\"\nscript = \"DIR/*\"\n\
+         sha256 = \"{}\"\n\
+         [[allow]]\nid = \"tool\"\nprogram = \"DIR/*\"\nscript = \"DIR/*\"\nsha256 = \"{}\"\n\
+         [[allow]]\nid = \"sh\"\nprogram = [\"sh\", \"cp\"]\n",
+        sha256(text),
+        sha256(tool)
+    ));
+    if !Path::new("/usr/bin/python3").try_exists().unwrap() {
+        return skip("python3 is not here");
+    }
+    fs::write(ground.path("a.py"), text).unwrap();
+    fs::write(ground.path("b.py"), "open('ran', 'w')\n").unwrap();
+    ground.script("tool", tool);
+    ground.script("other", "#!/bin/sh\n: > ran\n");
+    symlink("a.py", ground.path("link.py")).unwrap();
+    let ran = ground.sh(
+        "python3 a.py 1; python3 link.py; python3 b.py; ./tool 1; ./other; \
+         cp b.py a.py; python3 a.py 2; cp other tool; ./tool 2",
+    );
+    assert_eq!(ran.stdout, "app\napp\ntool\n", "{}", ran.stderr);
+    assert!(!ground.has("ran"));
+    assert_eq!(ran.outcome(&["python3", "a.py", "1"])["result"], "verified");
+    for words in [
+        &["python3", "b.py"][..],
+        &["python3", "a.py", "2"],
+        &["./other"],
+        &["./tool", "2"],
+    ] {
+        is_denied(&ran, words);
+    }
+}
+
+#[test]
+fn a_denied_script_is_known_by_what_it_holds() {
+    let ground = Ground::full(&format!(
+        "[[deny]]\nid = \"bad\"\nscript = \"/**\"\nsha256 = \"{}\"\n",
+        sha256("open('ran', 'w')\n")
+    ));
+    if !Path::new("/usr/bin/python3").try_exists().unwrap() {
+        return skip("python3 is not here");
+    }
+    fs::write(ground.path("a.py"), "print('app')\n").unwrap();
+    fs::write(ground.path("b.py"), "open('ran', 'w')\n").unwrap();
+    let ran = ground.sh("python3 a.py; env python3 a.py; env python3 b.py; python3 b.py");
+    assert_eq!(ran.stdout, "app\napp\n", "{}", ran.stderr);
+    assert!(!ground.has("ran"));
+    is_denied(&ran, &["python3", "b.py"]);
 }
 
 #[test]

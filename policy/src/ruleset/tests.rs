@@ -11,6 +11,7 @@ use crate::trust::SYSTEM_DIRS;
 mod applets;
 mod case;
 mod commands;
+mod digests;
 mod env;
 mod history;
 mod interpreters;

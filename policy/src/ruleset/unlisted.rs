@@ -58,7 +58,9 @@ impl Ruleset {
         if !program.kinds().starts_another {
             return None;
         }
-        let denies = |rule: &Rule, image: &Image<'_>| rule.holds(image, now);
+        // A digest is taken when the payload is started, which is denied then.
+        let denies =
+            |rule: &Rule, image: &Image<'_>| !rule.lacks_digest(image) && rule.holds(image, now);
         wrapper::payloads(program.request).find_map(|payload| {
             let images = Images::of(&payload, &self.trust);
             self.table.first_of(Action::Deny, images.all(), denies)

@@ -4,12 +4,13 @@
 
 use super::{List, Selectors};
 use crate::command::Command;
+use crate::digest::Digest;
 use crate::grammar::{self, Grammar};
 use crate::image::{Image, Reading};
 use crate::inline;
 use crate::operand::{FileOperand, Part};
 use crate::pattern::{PathPattern, file_name};
-use crate::request::FileKind;
+use crate::request::{Destination, FileKind};
 use crate::tabled;
 use crate::tool;
 use crate::word::Word;
@@ -26,7 +27,9 @@ impl Selectors {
         if !self.host_holds(image, reading) {
             return Some("host");
         }
-        (!self.script_holds(image, reading)).then_some("script")
+        let script = self.script.as_ref();
+        let is_held = script.is_none_or(|list| script_holds(list, image, reading, |_| true));
+        (!is_held).then_some("script")
     }
 
     /// Whether the call may stand for a tool on the list.
@@ -169,37 +172,54 @@ impl Selectors {
         }
     }
 
-    fn script_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(list) = &self.script else {
-            return true;
+    /// Whether the digest of a file that `sha256` is about is not there, and could be.
+    pub(crate) fn lacks_digest(&self, image: &Image<'_>) -> bool {
+        let lacks = |file: &FileOperand| {
+            let mut destination = file.destination.iter();
+            let lacks = |it: &Destination| it.kind == FileKind::Regular && it.sha256.is_none();
+            file.part == Part::Script && destination.any(lacks)
         };
-        let mut scripts = image
-            .files()
-            .iter()
-            .filter(|file| file.part == Part::Script);
-        let is_on = |file: &FileOperand| {
-            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+        let is_of_image = self.script.is_none() || image.is_script();
+        is_of_image && image.digest().is_none()
+            || self.script.is_some() && image.files().iter().any(lacks)
+    }
+}
+
+/// Whether the script that an interpreter is given is on the list, with a digest, if anybody took
+/// it, that `is_pinned`.
+pub(super) fn script_holds(
+    list: &List<PathPattern>,
+    image: &Image<'_>,
+    reading: Reading,
+    is_pinned: impl Fn(Option<&Digest>) -> bool,
+) -> bool {
+    let scripts = image.files().iter();
+    let mut scripts = scripts.filter(|file| file.part == Part::Script);
+    let is_on = |file: &FileOperand| {
+        let destination = file.destination.as_ref();
+        list.holds(reading, |pattern, reading| covers(pattern, file, reading))
+            && is_pinned(destination.and_then(|it| it.sha256.as_ref()))
+    };
+    // The file itself, which the kernel gives to its interpreter.
+    let is_own = || {
+        let is_meant = |pattern: &PathPattern, reading| {
+            let mut names = image.names(reading);
+            names.any(|path| pattern.matches(path))
         };
-        // The file itself, which the kernel gives to its interpreter.
-        let is_own = || {
-            image.is_script()
-                && list.holds(reading, |pattern, reading| {
-                    image.names(reading).any(|path| pattern.matches(path))
-                })
-        };
-        match reading {
-            Reading::Doubtful => scripts.any(is_on) || is_own(),
-            Reading::Strict if image.is_script() => is_own(),
-            Reading::Strict => {
-                let is_file = |file: &FileOperand| {
-                    let destination = file.destination.as_ref();
-                    destination.is_some_and(|it| it.kind == FileKind::Regular)
-                };
-                let script = scripts.next();
-                !inline::runs_inline(image)
-                    && script.is_some_and(|script| is_file(script) && is_on(script))
-                    && scripts.next().is_none()
-            }
+        image.is_script() && list.holds(reading, is_meant) && is_pinned(image.digest())
+    };
+    match reading {
+        Reading::Doubtful => scripts.any(is_on) || is_own(),
+        Reading::Strict if image.is_script() => is_own(),
+        Reading::Strict => {
+            let is_file = |file: &FileOperand| {
+                let destination = file.destination.as_ref();
+                destination.is_some_and(|it| it.kind == FileKind::Regular)
+            };
+            let script = scripts.next();
+            !inline::runs_inline(image)
+                && script.is_some_and(|script| is_file(script) && is_on(script))
+                && scripts.next().is_none()
         }
     }
 }

@@ -132,6 +132,13 @@ impl Caller {
                 .destinations(&self.view, &paths, Patience::Waiting);
             let failed = |error: LookupError| CheckError::LookUp(error.to_string());
             request.destinations = destinations.map_err(failed)?;
+            if rules.wants_digests(request, Timestamp::now()) {
+                for path in rules.pinned_scripts(request) {
+                    let found = self.kernel.digested(&self.view, &path, Patience::Waiting);
+                    let found = found.map_err(failed)?;
+                    request.destinations.extend(found.map(|it| (path, it)));
+                }
+            }
         }
         Ok(found)
     }

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::Read;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
 use execward_policy::{Digest, Origin};
 use rustix::fs::OFlags;
@@ -47,8 +47,18 @@ fn digest(file: &HeldFile, proc: &Procfs, task: &Credentials, own: &Credentials)
     if file.facts.kind == Kind::NotRegular || file.facts.origin == Origin::Unstable {
         return None;
     }
+    of_content(file.fd.as_fd(), proc, task, own)
+}
+
+/// The digest of what `file` holds, if the task may read it.
+pub(crate) fn of_content(
+    file: BorrowedFd<'_>,
+    proc: &Procfs,
+    task: &Credentials,
+    own: &Credentials,
+) -> Option<Digest> {
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-    let opened = as_task(task, own, || proc.reopen(file.fd.as_fd(), flags)).ok()?;
+    let opened = as_task(task, own, || proc.reopen(file, flags)).ok()?;
     let mut content = File::from(opened.ok()?);
     let mut hash = Sha256::new();
     let mut piece = vec![0; PIECE_BYTES];

@@ -26,7 +26,7 @@ fn call_of(line: &str) -> ExecRequest {
     let argv: Vec<&str> = line.split(' ').collect();
     let mut request = call(ProgramFile::at(argv[0]), &argv);
     request.cwd = Some(b"/w".to_vec());
-    let paths = crate::operand::paths(&Image::of_program(&request, &Trust::default()), false);
+    let paths = crate::operand::paths(&Image::of_program(&request, &Trust::default()), |_| true);
     let destinations = paths
         .into_iter()
         .map(|path| (path.clone(), Destination::as_written(&path)));

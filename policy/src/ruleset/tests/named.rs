@@ -160,6 +160,7 @@ fn a_script_is_a_file_that_is_there() {
             path,
             kind,
             is_proven,
+            sha256: None,
         };
         request.destinations = [(b"/w/a.py".to_vec(), destination)].into();
         ruleset.decide(&request, Timestamp::UNIX_EPOCH).decision()

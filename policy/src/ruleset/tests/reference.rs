@@ -64,6 +64,16 @@ impl<'r> Reference<'r> {
         self.of(Action::Deny).find(holds)
     }
 
+    /// The deny of a payload, the digests of which nobody has taken yet.
+    fn denying_payload(&self, request: &ExecRequest) -> Option<&'r Rule> {
+        let images = Images::of(request, &self.ruleset.trust);
+        let is_held = |rule: &Rule, image: &Image<'_>| {
+            !rule.lacks_digest(image) && rule.holds(image, self.now)
+        };
+        let holds = |rule: &&Rule| images.all().any(|image| is_held(rule, image));
+        self.of(Action::Deny).find(holds)
+    }
+
     fn asking(&self, images: &Images<'_>, escalates: bool) -> Option<&'r Rule> {
         let asks = |ask: &Rule, image: &Image<'_>| {
             let answers =
@@ -129,7 +139,7 @@ impl<'r> Reference<'r> {
         let images = Images::of(request, &self.ruleset.trust);
         let mut payloads = wrapper::payloads(request);
         let deny = self.denying(request);
-        let deny = deny.or_else(|| payloads.find_map(|payload| self.denying(&payload)));
+        let deny = deny.or_else(|| payloads.find_map(|payload| self.denying_payload(&payload)));
         if let Some(rule) = deny.or_else(|| self.asking(&images, true)) {
             return Verdict::of_rule(Decision::Deny, rule);
         }

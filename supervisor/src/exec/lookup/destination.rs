@@ -1,9 +1,9 @@
 //! Where the paths that a call names lead: its operands, not its program.
 
 use std::collections::HashMap;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 
-use execward_policy::{Destination, FileKind};
+use execward_policy::{Destination, Digest, FileKind};
 use rustix::fs::{Mode, OFlags, ResolveFlags, StatxFlags, openat2, readlinkat, statx};
 use rustix::io::Errno;
 
@@ -29,6 +29,34 @@ impl Lookup<'_> {
             }
         }
         Ok(destinations)
+    }
+
+    /// Where `path`, absolute, leads, with the digest that `take` takes of the file there; `None` if
+    /// it leads to no file that has one.
+    ///
+    /// # Errors
+    /// [`LookupError::WouldWait`], and no other.
+    pub(crate) fn digested(
+        &mut self,
+        path: &[u8],
+        take: impl FnOnce(BorrowedFd<'_>) -> Option<Digest>,
+    ) -> Result<Option<Destination>, LookupError> {
+        let session = self.session;
+        let root = self.view.root(session);
+        let located = match self.locate(root, path, true) {
+            Ok(located) => located,
+            Err(LookupError::WouldWait) => return Err(LookupError::WouldWait),
+            Err(_) => return Ok(None),
+        };
+        let is_file = |it: &Destination| it.is_proven && it.kind == FileKind::Regular;
+        let destination = self.described(&located).filter(is_file);
+        Ok(destination.and_then(|destination| {
+            let sha256 = Some(take(located.file.as_fd())?);
+            Some(Destination {
+                sha256,
+                ..destination
+            })
+        }))
     }
 
     /// Where `path`, absolute, leads; `None` if nobody can tell.
@@ -86,6 +114,7 @@ impl Lookup<'_> {
             path: names.fold(directory.path.clone(), |path, name| join(path, name)),
             kind: FileKind::Missing,
             is_proven: directory.is_proven,
+            sha256: None,
         }))
     }
 
@@ -94,7 +123,7 @@ impl Lookup<'_> {
         let session = self.session;
         let root = self.view.root(session);
         match self.locate(root, path, true) {
-            Ok(located) => Ok(self.described(located).map(Ok)),
+            Ok(located) => Ok(self.described(&located).map(Ok)),
             Err(LookupError::Kernel(errno)) => Ok(Some(Err(errno))),
             Err(LookupError::WouldWait) => Err(LookupError::WouldWait),
             Err(LookupError::Leased | LookupError::Unplaced | LookupError::NotExecutable) => {
@@ -103,7 +132,7 @@ impl Lookup<'_> {
         }
     }
 
-    fn described(&mut self, located: Located) -> Option<Destination> {
+    fn described(&mut self, located: &Located) -> Option<Destination> {
         let file = located.file.as_fd();
         let seen = statx(file, "", QUIETLY, StatxFlags::TYPE).ok()?;
         let kind = match u32::from(seen.stx_mode) & libc::S_IFMT {
@@ -112,12 +141,16 @@ impl Lookup<'_> {
             _ => FileKind::Other,
         };
         let filesystem = self.filesystems.of(file, self.view.task()).ok()?;
-        let path = located.path.or_else(|| self.proc.name_of(file).ok())?;
+        let path = located
+            .path
+            .clone()
+            .or_else(|| self.proc.name_of(file).ok())?;
         let is_path = path.starts_with(b"/") && !path.ends_with(b" (deleted)");
         Some(Destination {
             is_proven: is_path && filesystem != Filesystem::Unstable && !self.view.is_foreign(),
             path,
             kind,
+            sha256: None,
         })
     }
 
