@@ -27,13 +27,28 @@ pub(crate) fn called<'i>(image: &'i Image<'_>) -> Option<&'i [u8]> {
 /// The applet that a multi-call file is asked for under its own name: by its first argument.
 fn asked<'i>(image: &'i Image<'_>) -> Option<(&'i [u8], usize)> {
     // Started as `cat` it is that, whatever follows.
-    let first = image.request.argv.first().map(|first| file_name(first));
-    let mut classes = class::of_file_name(first.unwrap_or_default());
-    if image.is_program() && !classes.any(|class| class.name == "multicall") {
+    let first = image.request.argv.first().map(|first| applet_name(first));
+    if image.is_program() && !first.is_some_and(is_multicall_name) {
         return None;
     }
-    let name = image.arguments().next()?;
-    (!name.starts_with(b"-")).then_some((name, 1))
+    // `busybox busybox cat`.
+    let mut arguments = image.arguments().enumerate();
+    let (at, name) = arguments.find(|(_, name)| !is_multicall_name(applet_name(name)))?;
+    (!name.starts_with(b"-")).then_some((file_name(name), at + 1))
+}
+
+/// The name by which a multi-call file looks its applet up: without directories, and without the
+/// dash of a login shell.
+fn applet_name(first: &[u8]) -> &[u8] {
+    let name = first.strip_prefix(b"-").unwrap_or(first);
+    file_name(name)
+}
+
+/// Whether a multi-call file takes the name for its own, and the next argument for the applet:
+/// busybox does so of any name that begins with its own.
+fn is_multicall_name(name: &[u8]) -> bool {
+    let mut classes = class::of_file_name(name);
+    name.starts_with(b"busybox") || classes.any(|class| class.name == "multicall")
 }
 
 /// The applet that a multi-call file runs: by its first argument, or the name that it is started
@@ -42,7 +57,7 @@ pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
     if !image.kinds().is_multicall {
         return None;
     }
-    let by_first = || Some((file_name(image.request.argv.first()?), 0));
+    let by_first = || Some((applet_name(image.request.argv.first()?), 0));
     let own = || by_first().filter(|_| image.is_program());
     let (name, skipped) = asked(image).or_else(own)?;
     Some(Guise {

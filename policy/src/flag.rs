@@ -124,16 +124,21 @@ impl Flag {
         }
     }
 
-    /// Whether an option of a known grammar, by whichever of its names, is this flag.
-    pub(crate) fn is(&self, known: &Known<'_>, reading: Reading) -> bool {
+    /// Whether an option of a known grammar has this flag's name among its own.
+    pub(crate) fn is_named_by(&self, known: &Known<'_>) -> bool {
         let mut names = known.option.names.iter().map(|name| name.as_bytes());
-        let is_named = match &self.name {
+        match &self.name {
             Name::Any => true,
             Name::Long(long) => names
                 .filter_map(|name| name.strip_prefix(b"--"))
                 .any(|name| long.matches(name)),
             Name::Letters(letters) => names.any(|name| name.strip_prefix(b"-") == Some(letters)),
-        };
+        }
+    }
+
+    /// Whether an option of a known grammar, by whichever of its names, is this flag.
+    pub(crate) fn is(&self, known: &Known<'_>, reading: Reading) -> bool {
+        let is_named = self.is_named_by(known);
         // `--rm=false`: a switch that is given a value may be switched off by it.
         let [value, _] = known.values;
         let is_on = self.value.is_some()

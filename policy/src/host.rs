@@ -65,7 +65,20 @@ impl HostPattern {
 
 /// The host that `text` names: of a URL, of `user@host`, of `host:path`, or alone.
 pub(crate) fn of(text: &[u8]) -> Option<Host> {
+    // curl makes several of one: what it speaks to is not told.
+    let brackets = if text.windows(4).any(|window| window == b"://[") {
+        2
+    } else {
+        0
+    };
+    let globs = text.iter().filter(|byte| b"{}[]".contains(byte)).count();
+    if globs > brackets {
+        return None;
+    }
     if let Some((scheme, rest)) = split_scheme(text) {
+        if scheme.eq_ignore_ascii_case(b"file") {
+            return None;
+        }
         let end = rest.iter().position(|byte| b"/?#".contains(byte));
         let authority_text = without_user(rest.get(..end.unwrap_or(rest.len()))?)?;
         return authority(authority_text, port_of(scheme));

@@ -15,7 +15,7 @@ use crate::host::Host;
 use crate::module;
 use crate::operand::{self, FileOperand};
 use crate::pattern::file_name;
-use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
+use crate::request::{ExecRequest, FileKind, Interpreter, Origin, ProgramFile};
 use crate::safe_bin::SafeBins;
 use crate::trust::Trust;
 use crate::version::is_version_in;
@@ -272,6 +272,18 @@ impl<'r> Image<'r> {
         self.is_program() && !self.request.interpreters.is_empty()
     }
 
+    /// Whether it is an interpreter whose script is a FIFO or a device: no file holds that program.
+    pub(crate) fn feeds_interpreter(&self) -> bool {
+        let is_fed = |file: &FileOperand| {
+            let kind = file
+                .destination
+                .as_ref()
+                .map(|destination| destination.kind);
+            file.part == operand::Part::Script && kind == Some(FileKind::Other)
+        };
+        self.kinds().is_interpreter && self.files().iter().any(is_fed)
+    }
+
     /// The name by which it is one of the safe bins, if its file is the one that the name says.
     pub(crate) fn safe_name(&self, bins: &SafeBins) -> Option<&[u8]> {
         let mut names = self.names(Reading::Strict);
@@ -313,6 +325,10 @@ impl<'r> Image<'r> {
         let module::Module { name, skipped } = module::of(self.arguments())?;
         // `pip.__main__`, `pip._internal`: parts of pip.
         let name = name.split(|byte| *byte == b'.').next().unwrap_or(name);
+        // Python's own, and not the editor of that name.
+        if name == b"code" {
+            return None;
+        }
         Some(Guise {
             name,
             path: None,

@@ -6,7 +6,7 @@ use crate::image::{Image, Reading};
 use crate::pattern::file_name;
 
 /// Modules of Python that take code, or show a prompt.
-const PROMPTING_MODULES: [&[u8]; 3] = [b"code", b"pdb", b"timeit"];
+const PROMPTING_MODULES: [&[u8]; 4] = [b"asyncio", b"code", b"pdb", b"timeit"];
 
 /// Options that print something about the interpreter and end it.
 const ABOUT_ITSELF: [&str; 4] = ["--version", "--help", "-V", "-h"];
@@ -47,6 +47,8 @@ fn is_inline(grammar: &'static Grammar, image: &Image<'_>) -> bool {
                     return !brings_program && (is_program || is_input(operand));
                 }
             },
+            // A letter among others may be the one that brings code.
+            Piece::Unknown(unknown) if unknown.may_be_dangerous => return true,
             Piece::Unknown(_) => {}
         }
     }
@@ -74,7 +76,8 @@ fn is_name(value: &[u8]) -> bool {
 
 /// Whether the path is that of standard input, or of whatever a descriptor is.
 fn is_input(path: &[u8]) -> bool {
-    path == b"-"
+    path.is_empty()
+        || path == b"-"
         || path.starts_with(b"/dev/stdin")
         || path.starts_with(b"/dev/fd/")
         || path.starts_with(b"/proc/self/fd/")
@@ -137,6 +140,11 @@ mod tests {
             "tsx --eval=code",
             "gawk --source=code f",
             "php -E code",
+            "perl -de code",
+            "perl -dte code",
+            "ruby -W0e code",
+            "node -pe code",
+            "python3 -m asyncio",
         ] {
             assert!(is_inline_call(call), "{call}");
         }

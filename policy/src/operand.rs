@@ -227,6 +227,11 @@ fn add<'a>(
             is_guess: false,
         };
         let as_file = |text| Written { text, ..file };
+        // curl reads one for each of a list: `{a,b}`.
+        if text.contains(&b'{') && matches!(kind, ValueKind::Host | ValueKind::Read) {
+            let parts = text.split(|byte| b"{},".contains(byte));
+            all.extend(parts.filter(|part| !part.is_empty()).map(as_file));
+        }
         if kind == ValueKind::Inline && !is_shell {
             all.extend(words_of(text).map(as_file).map(|word| Written {
                 kind: ValueKind::Any,
@@ -240,7 +245,10 @@ fn add<'a>(
         } else if kind.is_file() || kind == ValueKind::Program && text.contains(&b'/') {
             all.push(file);
         }
-        if kind == ValueKind::Any {
+        // A file of further arguments, of whatever command takes such.
+        let listed = text.strip_prefix(b"@").filter(|_| kind.is_file());
+        all.extend(listed.map(as_file));
+        if kind == ValueKind::Any || kind == ValueKind::Code && role == Role::Value {
             add_parts(file, all);
         } else if kind == ValueKind::Revision {
             let at = text.iter().position(|byte| *byte == b':');
@@ -262,36 +270,34 @@ fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .take(WORDS_MAX)
 }
 
-/// The path of a place that is no host: a remote may be a directory here.
+/// The path of a place that is no host: a remote may be a directory here, and `file:` is one.
 fn local_path(text: &[u8]) -> Option<&[u8]> {
-    match text.strip_prefix(b"file://") {
-        Some(rest) => {
-            let at = rest.iter().position(|byte| *byte == b'/')?;
-            rest.get(at..)
-        }
-        None => host::of(text).is_none().then_some(text),
+    let at = text.iter().position(|byte| *byte == b':').unwrap_or(0);
+    let (scheme, rest) = text.split_at_checked(at)?;
+    if !scheme.eq_ignore_ascii_case(b"file") {
+        return host::of(text).is_none().then_some(text);
     }
+    let rest = rest.get(1..)?;
+    // `file:/x`, `file:///x`, `file://localhost/x`.
+    let behind_host = rest.strip_prefix(b"//").and_then(|rest| {
+        let at = rest.iter().position(|byte| *byte == b'/')?;
+        rest.get(at..)
+    });
+    Some(behind_host.unwrap_or(rest))
 }
 
 /// The files of which a text says that their content stands for it: `@x`, `a=@x;type=y`, `a@x`.
 fn data_files(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let is_mark = |byte: &u8| b"@<".contains(byte);
-    let marked = match text.first() {
-        Some(first) if is_mark(first) => text.get(1..),
-        _ => {
-            let mut pairs = text.windows(2);
-            let behind_value = pairs.position(|pair| matches!(pair, [b'=', mark] if is_mark(mark)));
-            let behind_mark = || text.iter().position(|byte| *byte == b'@');
-            let start = behind_value
-                .map(|at| at + 2)
-                .or_else(|| behind_mark().map(|at| at + 1));
-            start.and_then(|start| text.get(start..))
-        }
-    };
-    let first = marked.and_then(|text| text.split(|byte| b";,".contains(byte)).next());
+    let mark = text.iter().position(|byte| b"@<".contains(byte));
+    let marked = mark.and_then(|at| text.get(at + 1..));
+    // `@a,b`, `@a;headers=@b`, `@"a"`: whatever stands between is a name or a word.
+    let is_separator = |byte: &u8| b"@<,;=\"'".contains(byte);
+    let parts = marked
+        .into_iter()
+        .flat_map(move |text| text.split(is_separator));
     marked
         .into_iter()
-        .chain(first.filter(|first| Some(*first) != marked))
+        .chain(parts.filter(|part| !part.is_empty()))
 }
 
 /// Adds what a command may name of which nothing is known: every operand, every value.

@@ -215,6 +215,7 @@ impl Selectors {
             && !(is_open
                 && (inline::runs_inline(image)
                     || dispatch::is_another(image)
+                    || image.feeds_interpreter()
                     || self.case == Case::Folded && image.is_recased()))
     }
 

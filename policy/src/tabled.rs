@@ -4,7 +4,7 @@
 //! a value and without.
 
 use crate::flag::Flag;
-use crate::grammar::{Grammar, Known, Piece, Side, Unknown};
+use crate::grammar::{Grammar, Known, Piece, Side, Takes, Unknown};
 use crate::image::Reading;
 use crate::selector::List;
 use crate::synonym::Term;
@@ -125,7 +125,17 @@ pub(crate) fn has<'a>(
         Piece::Unknown(unknown) => flag.is_undone_by(unknown.flag),
         Piece::Operand(_) => false,
     };
-    if reading == Reading::Strict && pieces.clone().any(is_undone) {
+    // What comes later may take it back: `--no-name`, `--name=false`, `--name=other`.
+    let is_taken_back = |piece: Piece<'a>| matches!(piece, Piece::Flag(known) if flag.is_named_by(&known) && !flag.is(&known, reading));
+    let is_unsure = |piece: Piece<'a>| is_undone(piece) || is_taken_back(piece);
+    if reading == Reading::Strict && pieces.clone().any(is_unsure) {
+        return false;
+    }
+    let named = |piece: &Piece<'a>| {
+        matches!(piece, Piece::Flag(known)
+            if known.option.takes != Takes::Nothing && flag.is_named_by(known))
+    };
+    if reading == Reading::Strict && pieces.clone().filter(named).nth(1).is_some() {
         return false;
     }
     pieces.clone().any(is_it) || letters.len() > 1 && letters.iter().all(has_letter)

@@ -38,7 +38,7 @@ fn the_files_of_a_call_are_absolute_and_say_what_becomes_of_them() {
         ("mv a b", "Read+Write+Delete:/w/a/** Write:/w/b/**"),
         (
             "curl -d @x -F a=@y;z -T u https://h/",
-            "Read:/w/x Read:/w/y;z Read:/w/y Read:/w/u host",
+            "Read:/w/x Read:/w/x Read:/w/y;z Read:/w/y Read:/w/z Read:/w/u host",
         ),
         ("git show HEAD:x", "Read:/w/HEAD:x Read:/w/x"),
         ("git clone ../x", "Read:/x Write:/w host?"),

@@ -22,6 +22,10 @@ pub(super) fn judge(script: &[u8]) -> Result<(), &'static str> {
     if script.ends_with(b"\\") {
         return Err("a last line that goes on");
     }
+    // GNU sed ends a label there, and others do not.
+    if script.iter().any(|byte| b"\r\x0b\x0c".contains(byte)) {
+        return Err("blanks of another kind");
+    }
     let mut script = Script { rest: script };
     loop {
         script.skip_while(|byte| byte.is_ascii_whitespace() || byte == b';');

@@ -294,3 +294,10 @@ proptest! {
         prop_assert_eq!(judge(&all(), &["sort", &cluster]), Err(Unsafe::Flag(b"-o")));
     }
 }
+
+#[test]
+fn a_carriage_return_ends_a_label_for_some_and_is_refused() {
+    let bins = all();
+    assert!(judge(&bins, &["sed", "-n", "t x\ra\\\nr secret\n:x\ra\\\np"]).is_err());
+    assert!(judge(&bins, &["sed", "-n", "s/a/b/p"]).is_ok());
+}

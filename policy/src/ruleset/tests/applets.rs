@@ -103,6 +103,11 @@ fn a_deny_of_a_path_is_one_of_the_applet_of_its_name() {
     denied(busybox(), &["busybox", "touch", "m"]);
     denied(busybox(), &["touch", "m"]);
     denied(busybox(), &["busybox", "env", "busybox", "touch", "m"]);
+    denied(busybox(), &["busybox", "busybox", "touch", "m"]);
+    denied(busybox(), &["busybox", "./touch", "m"]);
+    denied(busybox(), &["-touch", "m"]);
+    denied(busybox(), &["busyboxx", "touch", "m"]);
+    denied(busybox(), &["-busybox", "touch", "m"]);
     let link = ProgramFile {
         given: "/w/touch".into(),
         links: vec!["/w/touch".into()],
