@@ -272,6 +272,9 @@ impl Command {
         }
         let words = || image.arguments().take(self.words.proper.len());
         let names = image.names(Reading::Strict).map(file_name);
+        // Of a literal entry, only those are meant that are its own in letters of another case.
+        let own = self.program.file_name().filter(|_| self.arity.is_some());
+        let names = names.filter(|name| own.is_none_or(|own| self.case.is_same(own, name)));
         let arities = names.map(|name| arity::of(name, words()));
         arities.chain(self.arity).max().unwrap_or(0)
     }

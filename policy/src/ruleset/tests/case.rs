@@ -138,6 +138,18 @@ fn an_allow_that_ignores_case_is_no_wider_than_it_reads() {
 }
 
 #[test]
+fn how_many_words_name_a_command_is_asked_of_the_name_that_is_meant() {
+    let file = ProgramFile {
+        links: vec![b"/usr/bin/sh".to_vec()],
+        ..ProgramFile::at("/usr/bin/git")
+    };
+    let request = call(file, &["sh", "push"]);
+    assert_eq!(holds("allow", "command = 'sh'", &request), [true, true]);
+    assert_eq!(holds("allow", "command = 'git'", &request), [false, false]);
+    assert_eq!(holds("allow", "command = 'GIT'", &request), [false, false]);
+}
+
+#[test]
 fn an_exception_is_folded_as_the_entries_are() {
     for (action, keys, line, is_held) in [
         (
