@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use crate::case::Case;
 use crate::image::{Image, Reading};
 use crate::name_map::NameMap;
-use crate::pattern::file_name;
+use crate::path::file_name;
 use crate::version::{is_version_in, is_version_of, unversioned};
 
 const TABLE: &str = include_str!("../data/classes.txt");
@@ -64,6 +64,11 @@ pub(crate) fn of_file_name(name: &[u8]) -> impl Iterator<Item = &'static Class> 
     let members = MEMBERS.get(unversioned(name)).into_iter().flatten();
     let those = members.filter(move |(_, member)| is_version_of(name, member));
     those.map(|(class, _)| *class)
+}
+
+/// Whether files of this name are of the class that is called so.
+pub(crate) fn is_of(name: &[u8], class: &str) -> bool {
+    of_file_name(name).any(|own| own.name == class)
 }
 
 /// Classes of programs that start others, or run what no file holds.

@@ -22,10 +22,10 @@ mod error;
 use crate::arity;
 use crate::case::Case;
 use crate::flag::Flag;
-use crate::grammar::{self, Grammar, Side};
+use crate::grammar::{Grammar, Side};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
-use crate::pattern::file_name;
+use crate::path::file_name;
 use crate::places::Places;
 use crate::program::Program;
 use crate::synonym::{Spellings, Term};
@@ -243,8 +243,7 @@ impl Command {
         if self.grammar.is_some() || self.program.file_name().is_some() {
             return self.grammar;
         }
-        let mut names = image.names(Reading::Strict).map(file_name);
-        names.find_map(grammar::of)
+        image.grammars(Reading::Strict).next()
     }
 
     /// Whether the words lead `arguments`, strictly, and the flags are among them.

@@ -4,11 +4,10 @@
 //! These go by it: busybox runs the applet of that name, and git called `git-push` pushes.
 
 use crate::class;
-use crate::grammar::{self, Piece};
+use crate::grammar::{Grammar, Piece};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
-use crate::operand;
-use crate::pattern::file_name;
+use crate::path::{absolute, file_name};
 
 /// Files, beside those of `@multicall`, that go by a name that begins with theirs and a dash.
 const BY_PREFIX: [&[u8]; 1] = [b"git"];
@@ -47,8 +46,7 @@ fn applet_name(first: &[u8]) -> &[u8] {
 /// Whether a multi-call file takes the name for its own, and the next argument for the applet:
 /// busybox does so of any name that begins with its own.
 fn is_multicall_name(name: &[u8]) -> bool {
-    let mut classes = class::of_file_name(name);
-    name.starts_with(b"busybox") || classes.any(|class| class.name == "multicall")
+    name.starts_with(b"busybox") || class::is_of(name, "multicall")
 }
 
 /// The applet that a multi-call file runs: by its first argument, or the name that it is started
@@ -74,7 +72,7 @@ pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
 pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Guise<'i>> {
     let operand = loaded_operand(image);
     let destination = operand.and_then(|(program, _)| {
-        let path = operand::absolute(program, image.request.cwd.as_deref())?;
+        let path = absolute(program, image.request.cwd.as_deref())?;
         image.request.destinations.get(&path)
     });
     let resolved = destination.map(|destination| destination.path.as_slice());
@@ -96,10 +94,8 @@ pub(crate) fn loaded_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)>
     if !image.kinds().is_loader {
         return None;
     }
-    let mut names = image.names(Reading::Doubtful).map(file_name);
-    let grammar = names
-        .find_map(grammar::of)
-        .unwrap_or(grammar::Grammar::unknown());
+    let known = image.grammars(Reading::Doubtful).next();
+    let grammar = known.unwrap_or(Grammar::unknown());
     let operand = |piece| match piece {
         Piece::Operand(operand) => Some(operand),
         Piece::Flag(_) | Piece::Unknown(_) => None,

@@ -117,7 +117,7 @@ impl Ruleset {
             let changes = image.changes();
             return changes.first().map(|change| Objection::of(change, None));
         }
-        let name = image.safe_name(&self.safe_bins)?;
+        let name = self.safe_name(&image)?;
         match self.unsafe_bin(&image, now)? {
             NotSafe::Change(change) => Some(Objection::of(&change, None)),
             NotSafe::Arguments(why) => {

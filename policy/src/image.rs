@@ -10,13 +10,13 @@ use crate::case::Case;
 use crate::class;
 use crate::digest::Digest;
 use crate::dispatch;
+use crate::grammar::{self, Grammar};
 use crate::guise::Guise;
 use crate::host::Host;
 use crate::module;
 use crate::operand::{self, FileOperand};
-use crate::pattern::file_name;
-use crate::request::{ExecRequest, FileKind, Interpreter, Origin, ProgramFile};
-use crate::safe_bin::SafeBins;
+use crate::path::{collapse, file_name, has_parent_step, without_empty_steps};
+use crate::request::{ExecRequest, Interpreter, Origin, ProgramFile};
 use crate::trust::Trust;
 use crate::version::is_version_in;
 use crate::watch::Change;
@@ -201,6 +201,11 @@ impl<'r> Image<'r> {
         names.chain(doubtful.filter(move |_| is_in_doubt))
     }
 
+    /// The grammars of the commands that it is by the names that count under `reading`.
+    pub(crate) fn grammars(&self, reading: Reading) -> impl Iterator<Item = &'static Grammar> {
+        self.names(reading).map(file_name).filter_map(grammar::of)
+    }
+
     /// Whether a bare file name means this image.
     ///
     /// Strictly: one of its names is that name in a trusted directory, and the session has no
@@ -270,28 +275,6 @@ impl<'r> Image<'r> {
     /// Whether it is a `#!` file, which the kernel gives to an interpreter.
     pub(crate) fn is_script(&self) -> bool {
         self.is_program() && !self.request.interpreters.is_empty()
-    }
-
-    /// Whether it is an interpreter whose script is a FIFO or a device: no file holds that program.
-    pub(crate) fn feeds_interpreter(&self) -> bool {
-        let is_fed = |file: &FileOperand| {
-            let kind = file
-                .destination
-                .as_ref()
-                .map(|destination| destination.kind);
-            file.part == operand::Part::Script && kind == Some(FileKind::Other)
-        };
-        self.kinds().is_interpreter && self.files().iter().any(is_fed)
-    }
-
-    /// The name by which it is one of the safe bins, if its file is the one that the name says.
-    pub(crate) fn safe_name(&self, bins: &SafeBins) -> Option<&[u8]> {
-        let mut names = self.names(Reading::Strict);
-        let name = names.find_map(|path| {
-            let name = file_name(path);
-            (bins.has(name) && self.is_vouched_for(path)).then_some(name)
-        });
-        name.filter(|_| !self.is_script() && !self.is_disguised())
     }
 
     /// Whether the file runs as another command than its name says.
@@ -372,44 +355,6 @@ impl<'r> Image<'r> {
             Origin::Foreign | Origin::Anonymous | Origin::Unstable => false,
         }
     }
-}
-
-fn steps(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.split(|byte| *byte == b'/').skip(1)
-}
-
-fn has_parent_step(path: &[u8]) -> bool {
-    steps(path).any(|step| step == b"..")
-}
-
-/// Takes out `.` and empty components; borrows when there are none.
-fn without_empty_steps(path: &[u8]) -> Cow<'_, [u8]> {
-    let is_empty = |step: &[u8]| step.is_empty() || step == b".";
-    if !steps(path).any(is_empty) {
-        return Cow::Borrowed(path);
-    }
-    Cow::Owned(join(steps(path).filter(|step| !is_empty(step))))
-}
-
-/// Takes each `..` as if the component before it were a plain directory, and `.` and empty
-/// components out.
-pub(crate) fn collapse(path: &[u8]) -> Vec<u8> {
-    let mut kept = Vec::new();
-    for step in steps(path) {
-        match step {
-            b".." => drop(kept.pop()),
-            b"" | b"." => {}
-            step => kept.push(step),
-        }
-    }
-    join(kept)
-}
-
-fn join<'p>(steps: impl IntoIterator<Item = &'p [u8]>) -> Vec<u8> {
-    steps
-        .into_iter()
-        .flat_map(|step| [b"/", step].concat())
-        .collect()
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 //! Whether an interpreter is given its program as text: as an argument, on standard input, at a
 //! prompt. An allow by `program` alone does not mean that.
 
-use crate::grammar::{self, Grammar, Known, Piece, ValueKind};
+use crate::grammar::{Grammar, Known, Piece, ValueKind};
 use crate::image::{Image, Reading};
-use crate::pattern::file_name;
+use crate::operand::{FileOperand, Part};
+use crate::request::FileKind;
 
 /// Modules of Python that take code, or show a prompt.
 const PROMPTING_MODULES: [&[u8]; 4] = [b"asyncio", b"code", b"pdb", b"timeit"];
@@ -16,14 +17,22 @@ pub(crate) fn runs_inline(image: &Image<'_>) -> bool {
     if !image.kinds().is_interpreter {
         return false;
     }
-    let names = image.names(Reading::Doubtful).map(file_name);
-    let mut grammars = names.filter_map(grammar::of).peekable();
+    if image.files().iter().any(is_fed) {
+        return true;
+    }
+    let mut grammars = image.grammars(Reading::Doubtful).peekable();
     if grammars.peek().is_some() {
         return grammars.any(|grammar| is_inline(grammar, image));
     }
     // Of one without a table only this is plain: the script is the first argument.
     let first = image.arguments().next();
     first.is_none_or(|first| first.starts_with(b"-"))
+}
+
+/// Whether the file is a script that no file holds: a FIFO or a device.
+fn is_fed(file: &FileOperand) -> bool {
+    let mut destination = file.destination.iter();
+    file.part == Part::Script && destination.any(|it| it.kind == FileKind::Other)
 }
 
 fn is_inline(grammar: &'static Grammar, image: &Image<'_>) -> bool {

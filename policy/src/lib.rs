@@ -122,6 +122,7 @@ mod mode;
 mod module;
 mod name_map;
 mod operand;
+mod path;
 mod pattern;
 mod places;
 mod preset;

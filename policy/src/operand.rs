@@ -3,8 +3,8 @@
 use crate::class;
 use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
-use crate::image::{Image, Reading, collapse};
-use crate::pattern::file_name;
+use crate::image::{Image, Reading};
+use crate::path::{absolute, collapse, file_name};
 use crate::request::{Destination, ExecRequest, Stream};
 
 /// What a call does to a file that it names.
@@ -16,20 +16,9 @@ pub(crate) enum Access {
     List,
 }
 
-impl Access {
-    /// Whatever a call can do to a file.
-    const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Delete, Self::List];
-
-    /// This and nothing else.
-    pub(crate) fn alone(self) -> &'static [Self] {
-        match self {
-            Self::Read => &[Self::Read],
-            Self::Write => &[Self::Write],
-            Self::Delete => &[Self::Delete],
-            Self::List => &[Self::List],
-        }
-    }
-}
+/// What is done to each of the standard descriptors.
+pub(crate) const STREAM_ACCESSES: [&[Access]; 3] =
+    [&[Access::Read], &[Access::Write], &[Access::Write]];
 
 /// What a file is to the call that names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,15 +83,14 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
         let own = files.iter_mut().filter(|file| file.written == given);
         own.for_each(|file| file.destination = known());
     }
-    let accesses = [Access::Read, Access::Write, Access::Write];
-    for (stream, access) in request.streams.iter().zip(accesses) {
+    for (stream, accesses) in request.streams.iter().zip(STREAM_ACCESSES) {
         match stream {
             Stream::Plain => {}
-            Stream::File(path) => files.push(FileOperand::of_stream(path, access.alone())),
+            Stream::File(path) => files.push(FileOperand::of_stream(path, accesses)),
             // It may be any file.
             Stream::Unknown => files.push(FileOperand {
                 destination: None,
-                ..FileOperand::of_stream(b"", access.alone())
+                ..FileOperand::of_stream(b"", accesses)
             }),
         }
     }
@@ -159,11 +147,10 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
     hosts
 }
 
-/// The grammars of every command that the image may be by its file.
+/// The grammars of every command that the image may be by its file, each once.
 fn grammars(image: &Image<'_>) -> Vec<&'static Grammar> {
     let mut grammars: Vec<&'static Grammar> = Vec::new();
-    let names = image.names(Reading::Doubtful).map(file_name);
-    for grammar in names.filter_map(grammar::of) {
+    for grammar in image.grammars(Reading::Doubtful) {
         if !grammars.iter().any(|other| std::ptr::eq(*other, grammar)) {
             grammars.push(grammar);
         }
@@ -173,31 +160,24 @@ fn grammars(image: &Image<'_>) -> Vec<&'static Grammar> {
 
 fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
     let mut all = Vec::new();
+    let is_shell = |name: &[u8]| class::is_of(name, "shells");
     let mut names = image.names(Reading::Doubtful).map(file_name);
-    let is_shell = names.any(is_shell_name);
+    let is_shells = names.any(is_shell);
     let grammars = grammars(image);
     for grammar in &grammars {
-        add(grammar, image.arguments(), is_shell, &mut all);
+        add(grammar, image.arguments(), is_shells, &mut all);
     }
     if grammars.is_empty() {
         add_untabled(image.arguments(), &mut all);
     }
     for guise in image.guises().filter(|guise| !guise.is_joined()) {
         if let Some(grammar) = grammar::of(guise.name) {
-            add(
-                grammar,
-                guise.arguments(),
-                is_shell_name(guise.name),
-                &mut all,
-            );
+            let is_shells = is_shell(guise.name);
+            add(grammar, guise.arguments(), is_shells, &mut all);
         }
     }
     all.retain(|written| can_be_path(written.text));
     all
-}
-
-fn is_shell_name(name: &[u8]) -> bool {
-    class::of_file_name(name).any(|class| class.name == "shells")
 }
 
 /// Whether the kernel would take the text for a path at all: path_resolution(7), `ENAMETOOLONG`.
@@ -368,7 +348,7 @@ fn accesses(kind: ValueKind) -> &'static [Access] {
         ValueKind::Delete => &[Access::Delete],
         ValueKind::Move => &[Access::Read, Access::Write, Access::Delete],
         ValueKind::List => &[Access::List],
-        ValueKind::Any => &Access::ALL,
+        ValueKind::Any => &[Access::Read, Access::Write, Access::Delete, Access::List],
         ValueKind::Number
         | ValueKind::Text
         | ValueKind::Pattern
@@ -380,14 +360,6 @@ fn accesses(kind: ValueKind) -> &'static [Access] {
         | ValueKind::Data
         | ValueKind::Revision => &[Access::Read],
     }
-}
-
-/// `text` below the working directory, if it has to be and there is one.
-pub(crate) fn absolute(text: &[u8], cwd: Option<&[u8]>) -> Option<Vec<u8>> {
-    if text.starts_with(b"/") {
-        return Some(text.to_vec());
-    }
-    cwd.map(|cwd| [cwd, b"/".as_slice(), text].concat())
 }
 
 #[cfg(test)]

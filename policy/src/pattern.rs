@@ -17,6 +17,7 @@ use thiserror::Error;
 use crate::case::Case;
 use crate::escape::{EscapeError, Unit, decode};
 use crate::keys::nearest;
+use crate::path::file_name;
 use crate::places::Places;
 
 /// Longest tail of a pattern, in bytes.
@@ -378,11 +379,6 @@ fn is_crossing(component: &[Unit]) -> bool {
 
 fn literal_bytes(component: &[Unit]) -> impl Iterator<Item = u8> {
     component.iter().filter_map(Unit::byte)
-}
-
-/// The last component of a path.
-pub(crate) fn file_name(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::digest::Digest;
-use crate::image::collapse;
+use crate::path::collapse;
 use crate::source::Layer;
 use crate::wrapper;
 

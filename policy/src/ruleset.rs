@@ -12,6 +12,7 @@ use crate::image::{Image, Images};
 use crate::load::{Loaded, load};
 use crate::mode::{Mode, Security, State};
 use crate::operand::{self, Part};
+use crate::path::absolute;
 use crate::places::Places;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
@@ -179,11 +180,8 @@ impl Ruleset {
     /// Whether anything of the policy looks at the standard descriptors of a call.
     #[must_use]
     pub fn wants_streams(&self, request: &ExecRequest) -> bool {
-        let is_safe_bin = || {
-            let image = Image::of_program(request, &self.trust);
-            image.safe_name(&self.safe_bins).is_some()
-        };
-        self.wants.streams || is_safe_bin()
+        let program = || Image::of_program(request, &self.trust);
+        self.wants.streams || self.safe_name(&program()).is_some()
     }
 
     /// The absolute paths of the files that a call names, as it has them, where a rule looks at
@@ -250,7 +248,7 @@ impl Ruleset {
         // What a dynamic linker starts is the program.
         let loaded = dispatch::loaded_operand(image);
         let cwd = image.request.cwd.as_deref();
-        paths.extend(loaded.and_then(|(program, _)| operand::absolute(program, cwd)));
+        paths.extend(loaded.and_then(|(program, _)| absolute(program, cwd)));
     }
 
     /// What allows the call, whatever denies and asks say of it.

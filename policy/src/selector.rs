@@ -13,7 +13,8 @@ use crate::grammar::Grammar;
 use crate::host::HostPattern;
 use crate::image::{Image, Reading};
 use crate::inline;
-use crate::pattern::{PathPattern, file_name};
+use crate::path::file_name;
+use crate::pattern::PathPattern;
 use crate::program::Program;
 use crate::tabled;
 use crate::variable::Variable;
@@ -215,7 +216,6 @@ impl Selectors {
             && !(is_open
                 && (inline::runs_inline(image)
                     || dispatch::is_another(image)
-                    || image.feeds_interpreter()
                     || self.case == Case::Folded && image.is_recased()))
     }
 

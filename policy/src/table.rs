@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use crate::image::{Image, Reading};
 use crate::name_map::NameMap;
-use crate::pattern::file_name;
+use crate::path::{file_name, steps};
 use crate::program::{Needs, Program};
 use crate::request::RuleKey;
 use crate::rule::{Action, Rule};
@@ -179,11 +179,6 @@ impl Directory {
         });
         places.map(|directory| &directory.rules)
     }
-}
-
-/// The names that an absolute path consists of.
-fn steps(path: &[u8]) -> impl Iterator<Item = &[u8]> {
-    path.split(|byte| *byte == b'/').skip(1)
 }
 
 fn push(positions: &mut Positions, position: usize) {

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use crate::grammar::{self, Grammar, ValueKind};
 use crate::image::{Image, Reading};
 use crate::operand::{Access, Part};
-use crate::pattern::file_name;
+use crate::path::file_name;
 use crate::safe_bin;
 
 const TABLE: &str = include_str!("../data/plain.txt");

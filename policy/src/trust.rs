@@ -5,7 +5,8 @@
 //! there or changed. A directory that the policy's author named is the author's statement,
 //! and holds whoever may write it.
 
-use crate::pattern::{PathPattern, file_name};
+use crate::path::file_name;
+use crate::pattern::PathPattern;
 use crate::request::ProgramFile;
 use crate::watch::WatchList;
 

@@ -7,7 +7,7 @@
 use crate::class;
 use crate::grammar::{self, Grammar, Piece, ValueKind};
 use crate::image::{Image, Reading};
-use crate::pattern::file_name;
+use crate::path::{absolute, file_name};
 use crate::request::{ExecRequest, FileKind, Origin, ProgramFile};
 use crate::tabled;
 
@@ -65,9 +65,9 @@ pub(crate) fn payloads(request: &ExecRequest) -> impl Iterator<Item = ExecReques
 fn payload(request: &ExecRequest) -> Option<ExecRequest> {
     let argv = payload_argv(request)?;
     let written = argv.first()?;
-    let given = match (written.starts_with(b"/"), written.contains(&b'/')) {
-        (false, true) => [request.cwd.as_deref()?, b"/", written].concat(),
-        _ => written.clone(),
+    let given = match written.contains(&b'/') {
+        true => absolute(written, request.cwd.as_deref())?,
+        false => written.clone(),
     };
     let destination = request.destinations.get(&given);
     let destination = destination.filter(|destination| destination.kind != FileKind::Missing);
@@ -145,13 +145,13 @@ fn reading(request: &ExecRequest) -> Option<(&'static Grammar, usize)> {
     let names = [Some(&request.program.given), path].into_iter().flatten();
     let mut names = names.map(|path| file_name(path));
     let own = |name| starts_another(name).then(|| grammar::of(name)).flatten();
-    let is_multicall = names.clone().any(|name| is_of(name, "multicall"));
+    let is_multicall = names.clone().any(|name| class::is_of(name, "multicall"));
     if !is_multicall {
         return Some((names.find_map(own)?, 1));
     }
     // `busybox env program`, or busybox started as `env`.
     let first = file_name(request.argv.first()?);
-    if is_of(first, "multicall") {
+    if class::is_of(first, "multicall") {
         return Some((own(request.argv.get(1)?)?, 2));
     }
     Some((own(first)?, 1))
@@ -159,9 +159,5 @@ fn reading(request: &ExecRequest) -> Option<(&'static Grammar, usize)> {
 
 /// Whether the command starts what its arguments name.
 pub(crate) fn starts_another(name: &[u8]) -> bool {
-    is_of(name, "wrappers") || matches!(name, b"find" | b"fd" | b"fdfind")
-}
-
-fn is_of(name: &[u8], class: &str) -> bool {
-    class::of_file_name(name).any(|own| own.name == class)
+    class::is_of(name, "wrappers") || matches!(name, b"find" | b"fd" | b"fdfind")
 }

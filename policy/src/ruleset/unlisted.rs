@@ -3,8 +3,9 @@
 use jiff::Timestamp;
 
 use super::Ruleset;
-use crate::image::{Image, Images};
-use crate::operand::{Access, FileOperand};
+use crate::image::{Image, Images, Reading};
+use crate::operand::{Access, FileOperand, STREAM_ACCESSES};
+use crate::path::file_name;
 use crate::request::Stream;
 use crate::rule::{Action, Rule};
 use crate::safe_bin::Unsafe;
@@ -24,21 +25,33 @@ impl Ruleset {
     /// Whether the call is that of a safe bin: its file, its arguments, its environment, and what
     /// it reads and writes.
     pub(super) fn is_safe_bin(&self, image: &Image<'_>, now: Timestamp) -> bool {
-        image.safe_name(&self.safe_bins).is_some() && self.unsafe_bin(image, now).is_none()
+        self.safe_name(image).is_some() && self.unsafe_bin(image, now).is_none()
+    }
+
+    /// The name by which the image is one of the safe bins, if its file is the one that the name
+    /// says.
+    pub(crate) fn safe_name<'i>(&self, image: &'i Image<'_>) -> Option<&'i [u8]> {
+        let mut names = image.names(Reading::Strict);
+        let name = names.find_map(|path| {
+            let name = file_name(path);
+            (self.safe_bins.has(name) && image.is_vouched_for(path)).then_some(name)
+        });
+        name.filter(|_| !image.is_script() && !image.is_disguised())
     }
 
     /// Why a call of a safe bin is not safe.
     pub(crate) fn unsafe_bin<'r>(&self, image: &Image<'r>, now: Timestamp) -> Option<NotSafe<'r>> {
-        let name = image.safe_name(&self.safe_bins).unwrap_or_default();
+        let name = self.safe_name(image).unwrap_or_default();
         if let Err(why) = self.safe_bins.judge(name, image.arguments()) {
             return Some(NotSafe::Arguments(why));
         }
-        let accesses = [Access::Read, Access::Write, Access::Write];
-        let mut streams = image.request.streams.iter().zip(accesses);
-        let is_refused = |(stream, access): (&Stream, Access)| match stream {
+        let mut streams = image.request.streams.iter().zip(STREAM_ACCESSES);
+        let is_refused = |(stream, accesses): (&Stream, &'static [Access])| match stream {
             Stream::Plain => false,
             Stream::Unknown => true,
-            Stream::File(path) => !self.allows_file(image, path, access, now),
+            Stream::File(path) => {
+                !self.allows_file(image, &FileOperand::of_stream(path, accesses), now)
+            }
         };
         if let Some(number) = streams.position(is_refused) {
             return Some(NotSafe::Stream(number));
@@ -47,9 +60,8 @@ impl Ruleset {
     }
 
     /// Whether a rule allows whoever does nothing else to do this to that file.
-    fn allows_file(&self, image: &Image<'_>, path: &[u8], access: Access, now: Timestamp) -> bool {
-        let file = FileOperand::of_stream(path, access.alone());
-        let lets = |rule: &Rule, _: &Image<'_>| rule.lets_file(&file, now);
+    fn allows_file(&self, image: &Image<'_>, file: &FileOperand, now: Timestamp) -> bool {
+        let lets = |rule: &Rule, _: &Image<'_>| rule.lets_file(file, now);
         self.table.first_of(Action::Allow, [image], lets).is_some()
     }
 

@@ -6,9 +6,9 @@ use super::mode::AskForApproval;
 use super::prefix::PrefixPolicy;
 use super::requirement::ExecPolicyAmendment;
 use crate::arity;
-use crate::class::of_file_name;
+use crate::class;
 use crate::grammar::{self, Piece};
-use crate::pattern::file_name;
+use crate::path::file_name;
 use crate::places::Places;
 use crate::request::ExecRequest;
 use crate::verdict::Decision;
@@ -52,7 +52,7 @@ impl ExecPolicyAmendment {
     pub fn proposed(request: &ExecRequest, now: Timestamp) -> Option<Self> {
         let path = request.program.resolved.as_deref()?;
         let name = file_name(path);
-        let is_of = |class: &str| of_file_name(name).any(|of| of.name == class);
+        let is_of = |class: &str| class::is_of(name, class);
         if NEVER.into_iter().any(is_of) {
             return None;
         }

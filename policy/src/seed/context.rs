@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::mode::AskForApproval;
 use super::ruleset::EXEC_SHELL;
-use crate::pattern::file_name;
+use crate::path::file_name;
 use crate::request::{ExecRequest, ProgramFile};
 
 /// What the first seed judges, for whoever is used to its shape.

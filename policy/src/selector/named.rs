@@ -5,11 +5,11 @@
 use super::{List, Selectors};
 use crate::command::Command;
 use crate::digest::Digest;
-use crate::grammar::{self, Grammar};
+use crate::grammar::Grammar;
 use crate::image::{Image, Reading};
 use crate::inline;
 use crate::operand::{FileOperand, Part};
-use crate::pattern::{PathPattern, file_name};
+use crate::pattern::PathPattern;
 use crate::request::{Destination, FileKind};
 use crate::tabled;
 use crate::tool;
@@ -258,8 +258,7 @@ fn covers(pattern: &PathPattern, file: &FileOperand, reading: Reading) -> bool {
 
 /// The grammars by which a call of `image` is read; none at all where there is no table.
 fn every_grammar<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Option<&'static Grammar>> + 'i {
-    let names = image.names(Reading::Doubtful).map(file_name);
-    let mut grammars = names.filter_map(grammar::of).peekable();
+    let mut grammars = image.grammars(Reading::Doubtful).peekable();
     let none = grammars.peek().is_none().then_some(None);
     grammars.map(Some).chain(none)
 }

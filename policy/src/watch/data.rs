@@ -3,6 +3,8 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::LazyLock;
 
+use crate::path::has_parent_step;
+
 const TEXT: &str = include_str!("../../data/watched.txt");
 
 pub(super) static BUILTIN: LazyLock<Builtin> = LazyLock::new(|| Builtin::read(TEXT));
@@ -217,8 +219,7 @@ fn is_in(mut set: &[u8], byte: u8) -> bool {
 
 /// Whether `path` begins at the root and never goes up.
 fn is_absolute(path: &[u8]) -> bool {
-    let mut components = path.split(|byte| *byte == b'/');
-    path.starts_with(b"/") && components.all(|component| component != b"..")
+    path.starts_with(b"/") && !has_parent_step(path)
 }
 
 #[cfg(test)]

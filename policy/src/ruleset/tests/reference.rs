@@ -102,16 +102,16 @@ impl<'r> Reference<'r> {
 
     fn is_safe_bin(&self, image: &Image<'_>) -> bool {
         let bins = &self.ruleset.safe_bins;
-        let Some(name) = image.safe_name(bins) else {
+        let Some(name) = self.ruleset.safe_name(image) else {
             return false;
         };
-        let accesses = [Access::Read, Access::Write, Access::Write];
+        let accesses: [&[Access]; 3] = [&[Access::Read], &[Access::Write], &[Access::Write]];
         let mut streams = image.request.streams.iter().zip(accesses);
-        let may_use = |(stream, access): (&Stream, Access)| match stream {
+        let may_use = |(stream, accesses): (&Stream, &'static [Access])| match stream {
             Stream::Plain => true,
             Stream::Unknown => false,
             Stream::File(path) => {
-                let file = FileOperand::of_stream(path, access.alone());
+                let file = FileOperand::of_stream(path, accesses);
                 self.of(Action::Allow)
                     .any(|rule| rule.lets_file(&file, self.now))
             }
