@@ -56,7 +56,7 @@ pub(crate) struct Image<'r> {
     pub(crate) request: &'r ExecRequest,
     /// The `#!` levels that end in this file; none for the program.
     levels: &'r [Interpreter],
-    trust: &'r Trust,
+    pub(crate) trust: &'r Trust,
     kinds: OnceCell<Kinds>,
     has_guises: OnceCell<bool>,
     files: OnceCell<Vec<FileOperand>>,
@@ -78,7 +78,7 @@ pub(crate) struct Kinds {
     pub(crate) is_multicall: bool,
     pub(crate) is_loader: bool,
     pub(crate) is_interpreter: bool,
-    /// Whether its arguments may name what it starts, by itself or by an applet.
+    /// Whether its arguments may name what it starts, by itself or as another command.
     pub(crate) starts_another: bool,
 }
 
@@ -175,7 +175,7 @@ impl<'r> Image<'r> {
             for class in names().flat_map(class::of_file_name) {
                 match class.name {
                     "multicall" => (kinds.is_multicall, kinds.starts_another) = (true, true),
-                    "loaders" => kinds.is_loader = true,
+                    "loaders" => (kinds.is_loader, kinds.starts_another) = (true, true),
                     "interpreters" => kinds.is_interpreter = true,
                     _ => {}
                 }

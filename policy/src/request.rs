@@ -8,8 +8,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::digest::Digest;
+use crate::image::Image;
 use crate::path::collapse;
 use crate::source::Layer;
+use crate::trust::Trust;
 use crate::wrapper;
 
 /// One exec: the file, what will be loaded with it, and its arguments.
@@ -46,7 +48,7 @@ impl ExecRequest {
     /// `timeout` and its arguments name one. That is an exec of its own.
     #[must_use]
     pub fn payload_argv(&self) -> Option<Vec<Vec<u8>>> {
-        wrapper::payload_argv(self)
+        wrapper::payload_argv(&Image::of_program(self, &Trust::default()))
     }
 }
 

@@ -193,7 +193,7 @@ impl Ruleset {
         images
             .all()
             .for_each(|image| self.add_paths(image, &mut paths));
-        for payload in wrapper::payloads(request) {
+        for payload in wrapper::payloads(&images.program) {
             self.add_paths(&Image::of_program(&payload, &self.trust), &mut paths);
             paths.push(payload.program.given);
         }

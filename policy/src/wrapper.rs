@@ -56,14 +56,17 @@ pub(crate) fn is_light(image: &Image<'_>) -> bool {
 
 /// The calls that a wrapper and the wrappers in it will make, as far as its arguments say, the
 /// outermost first.
-pub(crate) fn payloads(request: &ExecRequest) -> impl Iterator<Item = ExecRequest> {
-    std::iter::successors(payload(request), payload).take(DEPTH_MAX)
+pub(crate) fn payloads<'r>(image: &Image<'r>) -> impl Iterator<Item = ExecRequest> + use<'r> {
+    let trust = image.trust;
+    let next = |request: &ExecRequest| payload(&Image::of_program(request, trust));
+    std::iter::successors(payload(image), next).take(DEPTH_MAX)
 }
 
 /// The call that a wrapper will make. Nobody has looked its file up, so it has no name but the one
 /// that is written, and where that leads, and both in doubt alone.
-fn payload(request: &ExecRequest) -> Option<ExecRequest> {
-    let argv = payload_argv(request)?;
+fn payload(image: &Image<'_>) -> Option<ExecRequest> {
+    let argv = payload_argv(image)?;
+    let request = image.request;
     let written = argv.first()?;
     let given = match written.contains(&b'/') {
         true => absolute(written, request.cwd.as_deref())?,
@@ -85,16 +88,24 @@ fn payload(request: &ExecRequest) -> Option<ExecRequest> {
 }
 
 /// The vector of the call that a wrapper will make.
-pub(crate) fn payload_argv(request: &ExecRequest) -> Option<Vec<Vec<u8>>> {
-    let split = split_string(request);
-    split.or_else(|| Some(request.argv.get(position(request)?..)?.to_vec()))
+pub(crate) fn payload_argv(image: &Image<'_>) -> Option<Vec<Vec<u8>>> {
+    if !image.kinds().starts_another {
+        return None;
+    }
+    let (grammar, arguments) = reading(image)?;
+    split_string(grammar, arguments.clone()).or_else(|| {
+        let at = position(grammar, arguments, &image.request.argv)?;
+        Some(image.request.argv.get(at..)?.to_vec())
+    })
 }
 
 /// Where in the vector of a wrapper's call its payload begins.
-fn position(request: &ExecRequest) -> Option<usize> {
-    let (grammar, skipped) = reading(request)?;
+fn position<'a>(
+    grammar: &'static Grammar,
+    arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    argv: &[Vec<u8>],
+) -> Option<usize> {
     let before = grammar.operands.first.len();
-    let arguments = request.argv.iter().skip(skipped).map(Vec::as_slice);
     let mut operands = 0;
     let mut payload = grammar.read(arguments).filter_map(|piece| match piece {
         Piece::Operand(operand) => {
@@ -113,14 +124,15 @@ fn position(request: &ExecRequest) -> Option<usize> {
     });
     let first = payload.next().filter(|first| !first.is_empty())?;
     let is_it = |element: &Vec<u8>| std::ptr::eq(element.as_slice(), first);
-    request.argv.iter().position(is_it)
+    argv.iter().position(is_it)
 }
 
 /// The vector that `env -S` makes of its text and what follows, as far as blanks part it.
-fn split_string(request: &ExecRequest) -> Option<Vec<Vec<u8>>> {
-    let (grammar, skipped) = reading(request)?;
-    let arguments = || request.argv.iter().skip(skipped).map(Vec::as_slice);
-    let mut pieces = grammar.read(arguments());
+fn split_string<'a>(
+    grammar: &'static Grammar,
+    arguments: impl Iterator<Item = &'a [u8]> + Clone,
+) -> Option<Vec<Vec<u8>>> {
+    let mut pieces = grammar.read(arguments);
     let text = pieces.find_map(|piece| match piece {
         Piece::Flag(known) => {
             let splits = known.option.names.contains(&"--split-string");
@@ -138,23 +150,21 @@ fn split_string(request: &ExecRequest) -> Option<Vec<Vec<u8>>> {
     (!argv.is_empty()).then_some(argv)
 }
 
-/// The grammar by which a call is read that may start another, and how many elements stand before
-/// its arguments.
-fn reading(request: &ExecRequest) -> Option<(&'static Grammar, usize)> {
-    let path = request.program.resolved.as_ref();
-    let names = [Some(&request.program.given), path].into_iter().flatten();
-    let mut names = names.map(|path| file_name(path));
-    let own = |name| starts_another(name).then(|| grammar::of(name)).flatten();
-    let is_multicall = names.clone().any(|name| class::is_of(name, "multicall"));
-    if !is_multicall {
-        return Some((names.find_map(own)?, 1));
-    }
-    // `busybox env program`, or busybox started as `env`.
-    let first = file_name(request.argv.first()?);
-    if class::is_of(first, "multicall") {
-        return Some((own(request.argv.get(1)?)?, 2));
-    }
-    Some((own(first)?, 1))
+/// The grammar by which a call is read that may start another, and its arguments.
+fn reading<'i>(
+    image: &'i Image<'_>,
+) -> Option<(&'static Grammar, impl Iterator<Item = &'i [u8]> + Clone)> {
+    let own = |name: &[u8]| starts_another(name).then(|| grammar::of(name)).flatten();
+    let mut names = image.names(Reading::Doubtful).map(file_name);
+    // A multi-call file that is called so by a link is what its vector says.
+    let by_name = names.find_map(own).filter(|_| !image.kinds().is_multicall);
+    // `busybox env program`, busybox started as `env`, `ld.so /usr/bin/env program`.
+    let by_guise = || {
+        let mut guises = image.guises().filter(|guise| !guise.is_joined());
+        guises.find_map(|guise| Some((own(guise.name)?, guise.skipped)))
+    };
+    let (grammar, skipped) = by_name.map(|grammar| (grammar, 0)).or_else(by_guise)?;
+    Some((grammar, image.arguments().skip(skipped)))
 }
 
 /// Whether the command starts what its arguments name.

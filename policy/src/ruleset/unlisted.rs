@@ -67,13 +67,10 @@ impl Ruleset {
 
     /// The rule that denies what a wrapper will start, or that in turn.
     pub(super) fn denied_payload(&self, program: &Image<'_>, now: Timestamp) -> Option<&Rule> {
-        if !program.kinds().starts_another {
-            return None;
-        }
         // A digest is taken when the payload is started, which is denied then.
         let denies =
             |rule: &Rule, image: &Image<'_>| !rule.lacks_digest(image) && rule.holds(image, now);
-        wrapper::payloads(program.request).find_map(|payload| {
+        wrapper::payloads(program).find_map(|payload| {
             let images = Images::of(&payload, &self.trust);
             self.table.first_of(Action::Deny, images.all(), denies)
         })

@@ -108,6 +108,18 @@ fn a_deny_of_a_path_is_one_of_the_applet_of_its_name() {
     denied(busybox(), &["-touch", "m"]);
     denied(busybox(), &["busyboxx", "touch", "m"]);
     denied(busybox(), &["-busybox", "touch", "m"]);
+    for started in [
+        &["busybox", "env", "/usr/bin/touch", "m"][..],
+        &["busybox", "busybox", "env", "/usr/bin/touch", "m"],
+        &["busybox", "./env", "/usr/bin/touch", "m"],
+        &["-env", "/usr/bin/touch", "m"],
+        &["busyboxx", "env", "/usr/bin/touch", "m"],
+        &["busybox", "env", "-S", "/usr/bin/touch m"],
+    ] {
+        denied(busybox(), started);
+    }
+    let linker = ProgramFile::at("/lib64/ld-linux-x86-64.so.2");
+    denied(linker, &["ld.so", "/usr/bin/env", "/usr/bin/touch", "m"]);
     let link = ProgramFile {
         given: "/w/touch".into(),
         links: vec!["/w/touch".into()],

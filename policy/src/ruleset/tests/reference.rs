@@ -137,7 +137,7 @@ impl<'r> Reference<'r> {
 
     fn decide(&self, request: &ExecRequest) -> Verdict<'r> {
         let images = Images::of(request, &self.ruleset.trust);
-        let mut payloads = wrapper::payloads(request);
+        let mut payloads = wrapper::payloads(&images.program);
         let deny = self.denying(request);
         let deny = deny.or_else(|| payloads.find_map(|payload| self.denying_payload(&payload)));
         if let Some(rule) = deny.or_else(|| self.asking(&images, true)) {
