@@ -2,6 +2,7 @@
 
 mod applet;
 mod named;
+mod surroundings;
 
 use crate::case::Case;
 use crate::command::Command;
@@ -18,7 +19,6 @@ use crate::pattern::PathPattern;
 use crate::program::Program;
 use crate::tabled;
 use crate::variable::Variable;
-use crate::watch::Change;
 use crate::word::Word;
 use named::script_holds;
 
@@ -86,10 +86,14 @@ impl Selectors {
     /// The first key that does not hold for an image; `None` if all hold.
     pub(crate) fn failing(&self, image: &Image<'_>, reading: Reading) -> Option<&'static str> {
         if reading == Reading::Strict
-            && self.names_applets()
+            && let (Some(_), Some(commands)) = (&self.program, &self.command)
             && let Some(applet) = dispatch::applet(image)
         {
-            return self.failing_applet(image, &applet);
+            let failing = self.failing_applet(commands, image, &applet);
+            // `busybox cat` may also be there under the file's own name.
+            if failing != Some("command") {
+                return failing;
+            }
         }
         let is_disguised = || dispatch::called(image).is_some();
         if reading == Reading::Strict && is_disguised() || !self.program_holds(image, reading) {
@@ -232,7 +236,9 @@ impl Selectors {
         }
         let are_permitted = reading == Reading::Doubtful
             || commands.wanted.is_empty()
-            || held.any(|command| self.permits_flags(command, image));
+            || held.any(|command| {
+                self.permits_flags(command, command.grammar_of(image), image.arguments())
+            });
         (!are_permitted).then_some("flags")
     }
 
@@ -287,12 +293,17 @@ impl Selectors {
         }
     }
 
-    /// Whether an allow of `command` covers every flag of the call.
-    fn permits_flags(&self, command: &Command, image: &Image<'_>) -> bool {
+    /// Whether an allow of `command` covers every flag among `arguments`, read by `grammar`.
+    fn permits_flags<'a>(
+        &self,
+        command: &Command,
+        grammar: Option<&'static Grammar>,
+        arguments: impl Iterator<Item = &'a [u8]> + Clone,
+    ) -> bool {
         let (flags, named) = (self.flags.as_ref(), command.flags.as_slice());
-        match command.grammar_of(image) {
-            Some(grammar) => tabled::are_permitted(flags, named, grammar.read(image.arguments())),
-            None => flags.is_none_or(|flags| flag::are_all_on(flags, named, image.arguments())),
+        match grammar {
+            Some(grammar) => tabled::are_permitted(flags, named, grammar.read(arguments)),
+            None => flags.is_none_or(|flags| flag::are_all_on(flags, named, arguments)),
         }
     }
 
@@ -310,44 +321,6 @@ impl Selectors {
         match grammars.next() {
             None => by_none(),
             Some(first) => by(first) || grammars.any(by),
-        }
-    }
-
-    /// A deny or an ask looks at every variable; an allow, at those that are watched and not as
-    /// they were when the session began.
-    fn env_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        match (reading, &self.env, &image.request.env) {
-            (Reading::Strict, _, Some(_)) => image
-                .changes()
-                .iter()
-                .all(|change| self.passes_over(change)),
-            (Reading::Strict, _, None) => false,
-            (Reading::Doubtful, None, _) | (Reading::Doubtful, _, None) => true,
-            (Reading::Doubtful, Some(list), Some(env)) => env.iter().any(|variable| {
-                list.holds(reading, |entry, reading| entry.covers(variable, reading))
-            }),
-        }
-    }
-
-    /// Whether an allow names the variable that changed.
-    pub(crate) fn passes_over(&self, change: &Change<'_>) -> bool {
-        let covers = |entry: &Variable, reading| entry.covers(change.shown(), reading);
-        let list = self.env.as_ref();
-        list.is_some_and(|list| list.holds(Reading::Strict, covers))
-    }
-
-    fn via_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(programs) = &self.via else {
-            return true;
-        };
-        let is_one = |ancestor: Image<'_>| {
-            let mut programs = programs.iter();
-            programs.any(|program| program.covers(&ancestor, reading))
-        };
-        match (image.request.lineage.is_broken, reading) {
-            (true, Reading::Doubtful) => true,
-            (true, Reading::Strict) => false,
-            (false, _) => image.of_ancestors().any(is_one),
         }
     }
 

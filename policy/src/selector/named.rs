@@ -38,11 +38,10 @@ impl Selectors {
     }
 
     pub(super) fn args_hold(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(list) = &self.args else {
+        if self.args.is_none() {
             return true;
-        };
-        let is_on =
-            |operand: &[u8]| list.holds(reading, |word, reading| word.covers(operand, reading));
+        }
+        let is_on = |operand: &[u8]| self.is_arg(operand, reading);
         match (reading, &self.command) {
             (Reading::Strict, Some(_)) => self.command_holds(image, reading, |command| {
                 command.operands(image.arguments()).all(is_on)
@@ -58,6 +57,13 @@ impl Selectors {
                 every_grammar(image).any(|grammar| operands(grammar, image.arguments()).any(is_on))
             }
         }
+    }
+
+    /// Whether the operand is on `args`, if there is such a key.
+    pub(super) fn is_arg(&self, operand: &[u8], reading: Reading) -> bool {
+        self.args
+            .as_ref()
+            .is_none_or(|list| list.holds(reading, |word, reading| word.covers(operand, reading)))
     }
 
     /// Whether the call may be of `command` with an operand behind its words that `is_on`.
@@ -132,23 +138,6 @@ impl Selectors {
             })
         };
         self.tool.as_ref().is_some_and(is_on_tool) && self.path.as_ref().is_none_or(is_on_path)
-    }
-
-    /// The working directory counts, and the one that an option puts in its place.
-    pub(super) fn cwd_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
-        let Some(list) = &self.cwd else {
-            return true;
-        };
-        let mut places = image.files().iter().filter(|file| file.part == Part::Place);
-        let is_on = |file: &FileOperand| {
-            list.holds(reading, |pattern, reading| covers(pattern, file, reading))
-        };
-        let cwd = image.request.cwd.as_deref();
-        let is_here = |cwd| list.holds(reading, |pattern, _| pattern.matches(cwd));
-        match reading {
-            Reading::Strict => cwd.is_some_and(is_here) && places.all(is_on),
-            Reading::Doubtful => cwd.is_none_or(is_here) || places.any(is_on),
-        }
     }
 
     fn host_holds(&self, image: &Image<'_>, reading: Reading) -> bool {
@@ -238,7 +227,7 @@ fn covers_exec(list: &List<Word>) -> bool {
 ///
 /// Strictly, the path to which it was followed counts. In doubt, what is written counts too, what
 /// may lie below it if the command goes there, and any pattern if nobody can tell where it leads.
-fn covers(pattern: &PathPattern, file: &FileOperand, reading: Reading) -> bool {
+pub(super) fn covers(pattern: &PathPattern, file: &FileOperand, reading: Reading) -> bool {
     let destination = file.destination.as_ref();
     match reading {
         Reading::Strict => destination.is_some_and(|it| it.is_proven && pattern.matches(&it.path)),

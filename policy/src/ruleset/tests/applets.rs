@@ -56,6 +56,54 @@ fn the_file_alone_is_none_of_its_applets() {
 }
 
 #[test]
+fn an_applet_may_stand_behind_the_name_of_its_file() {
+    for (command, argv, decision) in [
+        (
+            "'busybox cat'",
+            &["busybox", "cat", "x"][..],
+            Decision::Allow,
+        ),
+        ("'busybox cat'", &["busybox", "rm", "x"], Decision::Ask),
+        ("'busybox cat'", &["cat", "x"], Decision::Ask),
+        ("'busybox'", &["busybox", "cat", "x"], Decision::Ask),
+        ("'busybox *'", &["busybox", "rm", "x"], Decision::Allow),
+        (
+            "['busybox *', '!rm']",
+            &["busybox", "rm", "x"],
+            Decision::Ask,
+        ),
+        ("['busybox *', '!rm']", &["busybox", "ls"], Decision::Allow),
+    ] {
+        let rule =
+            format!("[[allow]]\nid = 'a'\nprogram = '/usr/bin/busybox'\ncommand = {command}");
+        let file = ProgramFile::at("/usr/bin/busybox");
+        assert_eq!(
+            decide_as(&policy(&rule), file, argv),
+            decision,
+            "{command} {argv:?}"
+        );
+    }
+}
+
+#[test]
+fn the_key_that_fails_for_an_applet_is_named() {
+    let ruleset = policy(
+        "[[allow]]\nid = 'a'\nprogram = '/usr/bin/busybox'\ncommand = 'grep'\nargs = ['x']\n\
+         flags = '-n'",
+    );
+    for (argv, key) in [
+        (&["busybox", "grep", "-i", "x"][..], "flags"),
+        (&["busybox", "grep", "-n", "y"], "args"),
+        (&["busybox", "rm", "x"], "command"),
+    ] {
+        let request = call(ProgramFile::at("/usr/bin/busybox"), argv);
+        let explanation = ruleset.explain(&request, Timestamp::UNIX_EPOCH);
+        let keys: Vec<_> = explanation.misses.iter().map(|miss| miss.key).collect();
+        assert_eq!(keys, [key], "{argv:?}");
+    }
+}
+
+#[test]
 fn a_link_to_a_multi_call_file_is_the_applet_that_it_is_called() {
     let ruleset = policy("[[allow]]\nid = 'a'\nprogram = 'cat'");
     let link = || ProgramFile {
