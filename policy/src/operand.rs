@@ -47,26 +47,13 @@ pub(crate) struct FileOperand {
     pub(crate) destination: Option<Destination>,
 }
 
-/// A path as a call has it.
+/// A path as a call has it, with what a [`FileOperand`] takes from there.
 #[derive(Clone, Copy)]
 struct Written<'a> {
     text: &'a [u8],
-    kind: ValueKind,
-    role: Role,
+    accesses: &'static [Access],
+    part: Part,
     is_walked: bool,
-    is_tabled: bool,
-    is_guess: bool,
-}
-
-impl Written<'_> {
-    fn part(&self) -> Part {
-        match (self.role, self.kind) {
-            _ if self.is_guess => Part::Guess,
-            (Role::Operand, ValueKind::Code) => Part::Script,
-            (Role::Place, _) => Part::Place,
-            (Role::Operand | Role::Value, _) => Part::Plain,
-        }
-    }
 }
 
 /// The files that `image` names, as whatever command it may be, and those that its standard
@@ -100,8 +87,7 @@ pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
 /// The absolute paths of the files that `image` names, as the call has them, if they are such a
 /// part of it.
 pub(crate) fn paths(image: &Image<'_>, is_meant: impl Fn(Part) -> bool) -> Vec<Vec<u8>> {
-    let paths =
-        placed(image).filter_map(|(written, path)| path.filter(|_| is_meant(written.part())));
+    let paths = placed(image).filter_map(|(written, path)| path.filter(|_| is_meant(written.part)));
     paths.collect()
 }
 
@@ -111,13 +97,13 @@ fn placed<'i>(image: &'i Image<'_>) -> impl Iterator<Item = (Written<'i>, Option
     let written = written(image);
     let mut bases: Vec<Option<Vec<u8>>> = vec![image.request.cwd.clone()];
     let mut all = Vec::new();
-    for place in written.iter().filter(|it| it.role == Role::Place) {
+    for place in written.iter().filter(|it| it.part == Part::Place) {
         let base = bases.last().and_then(Option::as_deref);
         let path = absolute(place.text, base);
         all.push((*place, path.clone()));
         bases.push(path);
     }
-    for other in written.into_iter().filter(|it| it.role != Role::Place) {
+    for other in written.into_iter().filter(|it| it.part != Part::Place) {
         let is_absolute = other.text.starts_with(b"/");
         let bases = bases.iter().take(if is_absolute { 1 } else { usize::MAX });
         let paths = bases.map(|base| (other, absolute(other.text, base.as_deref())));
@@ -137,10 +123,6 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
             |text: &[u8]| named.names_remotes && !text.iter().any(|byte| b":@".contains(byte));
         for typed in texts {
             hosts.push(host::of(typed.text).filter(|_| !is_remote(typed.text)));
-            // `--resolve HOST:PORT:ADDRESS`, `--connect-to`: it speaks to another than it names.
-            let colons = typed.text.iter().filter(|byte| **byte == b':').count();
-            let is_mapping = typed.role == Role::Value && colons > 1;
-            hosts.extend((is_mapping && !typed.text.contains(&b'/')).then_some(None));
         }
         hosts.extend(named.hides_host.then_some(None));
     }
@@ -193,48 +175,61 @@ fn can_be_path(text: &[u8]) -> bool {
 fn add<'a>(
     grammar: &'static Grammar,
     arguments: impl Iterator<Item = &'a [u8]> + Clone,
-    is_shell: bool,
+    is_shells: bool,
     all: &mut Vec<Written<'a>>,
 ) {
     let named = grammar.named(arguments);
-    for Typed { text, kind, role } in named.texts {
+    for typed in named.texts {
         let file = Written {
-            text,
-            kind,
-            role,
+            text: typed.text,
+            accesses: accesses(typed.kind),
+            part: part(typed),
             is_walked: named.walks,
-            is_tabled: true,
-            is_guess: false,
         };
-        let as_file = |text| Written { text, ..file };
-        // curl reads one for each of a list: `{a,b}`.
-        if text.contains(&b'{') && matches!(kind, ValueKind::Host | ValueKind::Read) {
-            let parts = text.split(|byte| b"{},".contains(byte));
-            all.extend(parts.filter(|part| !part.is_empty()).map(as_file));
+        let may_have_braces = matches!(typed.kind, ValueKind::Host | ValueKind::Read);
+        if grammar.has_braces && may_have_braces && typed.text.contains(&b'{') {
+            let parts = typed.text.split(|byte| b"{},".contains(byte));
+            let parts = parts.filter(|part| !part.is_empty());
+            all.extend(parts.map(|text| Written { text, ..file }));
         }
-        if kind == ValueKind::Inline && !is_shell {
-            all.extend(words_of(text).map(as_file).map(|word| Written {
-                kind: ValueKind::Any,
-                is_guess: true,
-                ..word
-            }));
-        } else if kind == ValueKind::Host {
-            all.extend(local_path(text).map(as_file));
-        } else if kind == ValueKind::Data {
-            all.extend(data_files(text).map(as_file));
-        } else if kind.is_file() || kind == ValueKind::Program && text.contains(&b'/') {
+        if typed.kind != ValueKind::Inline || !is_shells {
+            add_typed(typed, file, all);
+        }
+    }
+}
+
+/// Adds `file`, or the files that stand in its text, as far as that is of a kind that names any.
+fn add_typed<'a>(
+    Typed { text, kind, role }: Typed<'a>,
+    file: Written<'a>,
+    all: &mut Vec<Written<'a>>,
+) {
+    let as_file = |text| Written { text, ..file };
+    match kind {
+        ValueKind::Number | ValueKind::Text | ValueKind::Pattern => {}
+        ValueKind::Inline => all.extend(words_of(text).map(as_file)),
+        ValueKind::Host => all.extend(local_path(text).map(as_file)),
+        ValueKind::Data => all.extend(data_files(text).map(as_file)),
+        ValueKind::Program => all.extend(text.contains(&b'/').then_some(file)),
+        ValueKind::Read
+        | ValueKind::Write
+        | ValueKind::Change
+        | ValueKind::Delete
+        | ValueKind::Move
+        | ValueKind::List
+        | ValueKind::Code
+        | ValueKind::Revision
+        | ValueKind::Any => {
             all.push(file);
+            // A file of further arguments, of whatever command takes such.
+            all.extend(text.strip_prefix(b"@").map(as_file));
         }
-        // A file of further arguments, of whatever command takes such.
-        let listed = text.strip_prefix(b"@").filter(|_| kind.is_file());
-        all.extend(listed.map(as_file));
-        if kind == ValueKind::Any || kind == ValueKind::Code && role == Role::Value {
-            add_parts(file, all);
-        } else if kind == ValueKind::Revision {
-            let at = text.iter().position(|byte| *byte == b':');
-            let path = at.and_then(|at| text.get(at + 1..));
-            all.extend(path.map(as_file));
-        }
+    }
+    if kind == ValueKind::Any || kind == ValueKind::Code && role == Role::Value {
+        add_parts(file, all);
+    } else if kind == ValueKind::Revision {
+        let at = text.iter().position(|byte| *byte == b':');
+        all.extend(at.and_then(|at| text.get(at + 1..)).map(as_file));
     }
 }
 
@@ -285,11 +280,9 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
     for argument in arguments {
         let whole = Written {
             text: argument,
-            kind: ValueKind::Any,
-            role: Role::Operand,
+            accesses: &[],
+            part: Part::Plain,
             is_walked: false,
-            is_tabled: false,
-            is_guess: false,
         };
         let text = match argument {
             [b'-', b'-', ..] => b"",
@@ -316,12 +309,8 @@ impl FileOperand {
             .as_ref()
             .and_then(|path| request.destinations.get(path));
         Self {
-            accesses: if written.is_tabled {
-                accesses(written.kind)
-            } else {
-                &[]
-            },
-            part: written.part(),
+            accesses: written.accesses,
+            part: written.part,
             is_walked: written.is_walked,
             written: collapse(&path.unwrap_or_default()),
             destination: destination.cloned(),
@@ -341,6 +330,15 @@ impl FileOperand {
     }
 }
 
+fn part(typed: Typed<'_>) -> Part {
+    match (typed.role, typed.kind) {
+        (_, ValueKind::Inline) => Part::Guess,
+        (Role::Operand, ValueKind::Code) => Part::Script,
+        (Role::Place, _) => Part::Place,
+        (Role::Operand | Role::Value, _) => Part::Plain,
+    }
+}
+
 fn accesses(kind: ValueKind) -> &'static [Access] {
     match kind {
         ValueKind::Write => &[Access::Write],
@@ -348,14 +346,16 @@ fn accesses(kind: ValueKind) -> &'static [Access] {
         ValueKind::Delete => &[Access::Delete],
         ValueKind::Move => &[Access::Read, Access::Write, Access::Delete],
         ValueKind::List => &[Access::List],
-        ValueKind::Any => &[Access::Read, Access::Write, Access::Delete, Access::List],
+        // The words of a program do whatever it does.
+        ValueKind::Any | ValueKind::Inline => {
+            &[Access::Read, Access::Write, Access::Delete, Access::List]
+        }
         ValueKind::Number
         | ValueKind::Text
         | ValueKind::Pattern
         | ValueKind::Read
         | ValueKind::Program
         | ValueKind::Code
-        | ValueKind::Inline
         | ValueKind::Host
         | ValueKind::Data
         | ValueKind::Revision => &[Access::Read],

@@ -25,7 +25,7 @@
 //! A line that begins with `-` or `+` is an option: its names, the last with what it takes, then
 //! its marks. `=KIND` is one value, `[=KIND]` one that is only attached, `=KIND,KIND` two. The
 //! kinds are those of [`ValueKind`], in lower case. Marks: `!` dangerous, `~` harmless, `...` ends
-//! the options, `word`, `walks`, `cwd`, `replaces-first` (see [`Opt`]). The name `-NUM` stands for a
+//! the options, `word`, `walks`, `cwd`, `replaces-first`, `redirects` (see [`Opt`]). The name `-NUM` stands for a
 //! dash and a number, `+` for a plus sign and whatever follows it.
 //!
 //! `operands` names the kind of each operand; one with `*` stands for any number, and one behind it
@@ -183,6 +183,7 @@ fn take(
         "walks" => grammar.walks = true,
         "host-paths" => grammar.has_host_paths = true,
         "remotes" => grammar.names_remotes = true,
+        "braces" => grammar.has_braces = true,
         "cwd" => grammar.falls_back_to_cwd = Some(kind(rest)?),
         "operands" => grammar.operands = operands(rest)?,
         "implied" => grammar.implied_verb = Some(rest),
@@ -233,6 +234,7 @@ fn option(line: &'static str) -> Result<Opt, String> {
         walks: false,
         moves_cwd: false,
         replaces_first: false,
+        redirects: false,
     };
     for word in line.split_whitespace() {
         match word {
@@ -242,6 +244,7 @@ fn option(line: &'static str) -> Result<Opt, String> {
             "walks" => option.walks = true,
             "cwd" => option.moves_cwd = true,
             "replaces-first" => option.replaces_first = true,
+            "redirects" => option.redirects = true,
             "..." => option.ends_options = true,
             name if name.starts_with(['-', '+']) && option.takes == Takes::Nothing => {
                 let (name, takes) = named(name)?;

@@ -29,7 +29,7 @@ pub(crate) struct Named<'a> {
     /// Whether the command goes through directories.
     pub(crate) walks: bool,
     /// Whether it may speak to a host that it does not name: none is given, or a file or an option
-    /// that configures it may give others.
+    /// may give others.
     pub(crate) hides_host: bool,
     /// Whether a host that is a mere word is the name of something else.
     pub(crate) names_remotes: bool,
@@ -107,6 +107,7 @@ impl<'a> Call<'a> {
         let mut is_behind_code = false;
         for known in &self.options {
             named.walks |= known.option.walks;
+            named.hides_host |= known.option.redirects;
             let typed = values(known, variant);
             named.texts.extend(typed.clone());
             let is_code =
@@ -127,7 +128,7 @@ impl<'a> Call<'a> {
             typed.role == Role::Value && typed.kind == ValueKind::Code && may_name_host(typed.text)
         };
         let is_of_hosts = in_force.operands.has(ValueKind::Host);
-        named.hides_host =
+        named.hides_host |=
             is_of_hosts && (!has(ValueKind::Host) || named.texts.iter().any(is_configured));
         named.names_remotes = self.outer.names_remotes;
         named.texts.extend(cwd.map(here));
@@ -241,30 +242,6 @@ fn may_name_host(configuration: &[u8]) -> bool {
 fn is_host_path(text: &[u8]) -> bool {
     let mut marks = text.iter().filter(|byte| b":/".contains(byte));
     marks.next() == Some(&b':') && !text.starts_with(b":")
-}
-
-impl ValueKind {
-    /// Whether it names a file or a directory, as it stands there.
-    pub(crate) fn is_file(self) -> bool {
-        match self {
-            Self::Read
-            | Self::Write
-            | Self::Change
-            | Self::Delete
-            | Self::Move
-            | Self::List
-            | Self::Code
-            | Self::Revision
-            | Self::Any => true,
-            Self::Number
-            | Self::Text
-            | Self::Pattern
-            | Self::Program
-            | Self::Inline
-            | Self::Host
-            | Self::Data => false,
-        }
-    }
 }
 
 #[cfg(test)]

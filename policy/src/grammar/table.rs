@@ -98,6 +98,8 @@ pub(crate) struct Opt {
     /// With it, the first operand is no longer the pattern, script or expression that it is
     /// without.
     pub(crate) replaces_first: bool,
+    /// With it, the command may speak to another host than the one it names.
+    pub(crate) redirects: bool,
 }
 
 /// The operands of a command, in order.
@@ -191,6 +193,8 @@ pub(crate) struct Grammar {
     pub(crate) names_remotes: bool,
     /// An operand with a colon, and no slash before it, is a file of another machine: scp.
     pub(crate) has_host_paths: bool,
+    /// `{a,b}` in a host or a file that is read stands for one with each: curl.
+    pub(crate) has_braces: bool,
     /// Where each name's option is, made when it is first asked for.
     index: OnceLock<NameMap<&'static [u8], usize>>,
 }
