@@ -1,5 +1,7 @@
 //! The files that a call names: its file operands.
 
+mod text;
+
 use crate::class;
 use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
@@ -50,7 +52,8 @@ pub(crate) struct FileOperand {
 /// A path as a call has it, with what a [`FileOperand`] takes from there.
 #[derive(Clone, Copy)]
 struct Written<'a> {
-    text: &'a [u8],
+    /// Nothing if that cannot be told.
+    text: Option<&'a [u8]>,
     accesses: &'static [Access],
     part: Part,
     is_walked: bool,
@@ -99,14 +102,15 @@ fn placed<'i>(image: &'i Image<'_>) -> impl Iterator<Item = (Written<'i>, Option
     let mut all = Vec::new();
     for place in written.iter().filter(|it| it.part == Part::Place) {
         let base = bases.last().and_then(Option::as_deref);
-        let path = absolute(place.text, base);
+        let path = place.text.and_then(|text| absolute(text, base));
         all.push((*place, path.clone()));
         bases.push(path);
     }
     for other in written.into_iter().filter(|it| it.part != Part::Place) {
-        let is_absolute = other.text.starts_with(b"/");
-        let bases = bases.iter().take(if is_absolute { 1 } else { usize::MAX });
-        let paths = bases.map(|base| (other, absolute(other.text, base.as_deref())));
+        let is_relative = other.text.is_some_and(|text| !text.starts_with(b"/"));
+        let bases = bases.iter().take(if is_relative { usize::MAX } else { 1 });
+        let path = |base: &Option<Vec<u8>>| absolute(other.text?, base.as_deref());
+        let paths = bases.map(|base| (other, path(base)));
         all.extend(paths);
     }
     all.into_iter()
@@ -158,17 +162,8 @@ fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
             add(grammar, guise.arguments(), is_shells, &mut all);
         }
     }
-    all.retain(|written| can_be_path(written.text));
+    all.retain(|written| written.text.is_none_or(text::can_be_path));
     all
-}
-
-/// Whether the kernel would take the text for a path at all: path_resolution(7), `ENAMETOOLONG`.
-fn can_be_path(text: &[u8]) -> bool {
-    const PATH_MAX_BYTES: usize = 4095;
-    const NAME_MAX_BYTES: usize = 255;
-    let mut names = text.split(|byte| *byte == b'/');
-    // What stands for a standard descriptor is looked at there.
-    text != b"-" && text.len() <= PATH_MAX_BYTES && names.all(|name| name.len() <= NAME_MAX_BYTES)
 }
 
 /// Adds what a command of that grammar names.
@@ -181,16 +176,15 @@ fn add<'a>(
     let named = grammar.named(arguments);
     for typed in named.texts {
         let file = Written {
-            text: typed.text,
+            text: Some(typed.text),
             accesses: accesses(typed.kind),
             part: part(typed),
             is_walked: named.walks,
         };
-        let may_have_braces = matches!(typed.kind, ValueKind::Host | ValueKind::Read);
-        if grammar.has_braces && may_have_braces && typed.text.contains(&b'{') {
-            let parts = typed.text.split(|byte| b"{},".contains(byte));
-            let parts = parts.filter(|part| !part.is_empty());
-            all.extend(parts.map(|text| Written { text, ..file }));
+        if grammar.has_globs && text::is_glob(typed) {
+            // It may stand for any file.
+            all.extend(text::may_name_file(typed).then_some(Written { text: None, ..file }));
+            continue;
         }
         if typed.kind != ValueKind::Inline || !is_shells {
             add_typed(typed, file, all);
@@ -204,12 +198,15 @@ fn add_typed<'a>(
     file: Written<'a>,
     all: &mut Vec<Written<'a>>,
 ) {
-    let as_file = |text| Written { text, ..file };
+    let as_file = |text| Written {
+        text: Some(text),
+        ..file
+    };
     match kind {
         ValueKind::Number | ValueKind::Text | ValueKind::Pattern => {}
-        ValueKind::Inline => all.extend(words_of(text).map(as_file)),
-        ValueKind::Host => all.extend(local_path(text).map(as_file)),
-        ValueKind::Data => all.extend(data_files(text).map(as_file)),
+        ValueKind::Inline => all.extend(text::words(text).map(as_file)),
+        ValueKind::Host => all.extend(text::local_path(text).map(as_file)),
+        ValueKind::Data => all.extend(text::data_files(text).map(as_file)),
         ValueKind::Program => all.extend(text.contains(&b'/').then_some(file)),
         ValueKind::Read
         | ValueKind::Write
@@ -226,60 +223,17 @@ fn add_typed<'a>(
         }
     }
     if kind == ValueKind::Any || kind == ValueKind::Code && role == Role::Value {
-        add_parts(file, all);
+        all.extend(text::parts(text).map(as_file));
     } else if kind == ValueKind::Revision {
-        let at = text.iter().position(|byte| *byte == b':');
-        all.extend(at.and_then(|at| text.get(at + 1..)).map(as_file));
+        all.extend(text::of_revision(text).map(as_file));
     }
-}
-
-/// The words of a program's text that may be names of files: `w FILE` of sed, `> "FILE"` of awk,
-/// `open("FILE")`. Not of a shell's, which starts programs by them.
-fn words_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    /// Most words that are looked at: a program this long hides them better anyway.
-    const WORDS_MAX: usize = 256;
-    let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`;,(){}<>|=".contains(byte);
-    let words = text.split(is_end).filter(|word| !word.is_empty());
-    words
-        .filter(|word| word.iter().any(|byte| b"./".contains(byte)))
-        .take(WORDS_MAX)
-}
-
-/// The path of a place that is no host: a remote may be a directory here, and `file:` is one.
-fn local_path(text: &[u8]) -> Option<&[u8]> {
-    let at = text.iter().position(|byte| *byte == b':').unwrap_or(0);
-    let (scheme, rest) = text.split_at_checked(at)?;
-    if !scheme.eq_ignore_ascii_case(b"file") {
-        return host::of(text).is_none().then_some(text);
-    }
-    let rest = rest.get(1..)?;
-    // `file:/x`, `file:///x`, `file://localhost/x`.
-    let behind_host = rest.strip_prefix(b"//").and_then(|rest| {
-        let at = rest.iter().position(|byte| *byte == b'/')?;
-        rest.get(at..)
-    });
-    Some(behind_host.unwrap_or(rest))
-}
-
-/// The files of which a text says that their content stands for it: `@x`, `a=@x;type=y`, `a@x`.
-fn data_files(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let mark = text.iter().position(|byte| b"@<".contains(byte));
-    let marked = mark.and_then(|at| text.get(at + 1..));
-    // `@a,b`, `@a;headers=@b`, `@"a"`: whatever stands between is a name or a word.
-    let is_separator = |byte: &u8| b"@<,;=\"'".contains(byte);
-    let parts = marked
-        .into_iter()
-        .flat_map(move |text| text.split(is_separator));
-    marked
-        .into_iter()
-        .chain(parts.filter(|part| !part.is_empty()))
 }
 
 /// Adds what a command may name of which nothing is known: every operand, every value.
 fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Written<'a>>) {
     for argument in arguments {
-        let whole = Written {
-            text: argument,
+        let unknown = Written {
+            text: None,
             accesses: &[],
             part: Part::Plain,
             is_walked: false,
@@ -290,17 +244,13 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
             [b'-', _, value @ ..] => value,
             other => other,
         };
-        all.extend((!text.is_empty()).then_some(Written { text, ..whole }));
-        add_parts(whole, all);
+        let whole = Some(text).filter(|text| !text.is_empty());
+        let texts = whole.into_iter().chain(text::parts(argument));
+        all.extend(texts.map(|text| Written {
+            text: Some(text),
+            ..unknown
+        }));
     }
-}
-
-/// Adds each part of a text behind a separator.
-fn add_parts<'a>(whole: Written<'a>, all: &mut Vec<Written<'a>>) {
-    let is_separator = |byte: &u8| b"=:@,".contains(byte);
-    let parts = whole.text.split(is_separator).skip(1);
-    let parts = parts.filter(|part| !part.is_empty());
-    all.extend(parts.map(|text| Written { text, ..whole }));
 }
 
 impl FileOperand {

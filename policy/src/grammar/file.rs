@@ -183,7 +183,7 @@ fn take(
         "walks" => grammar.walks = true,
         "host-paths" => grammar.has_host_paths = true,
         "remotes" => grammar.names_remotes = true,
-        "braces" => grammar.has_braces = true,
+        "globs" => grammar.has_globs = true,
         "cwd" => grammar.falls_back_to_cwd = Some(kind(rest)?),
         "operands" => grammar.operands = operands(rest)?,
         "implied" => grammar.implied_verb = Some(rest),

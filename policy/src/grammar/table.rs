@@ -193,8 +193,8 @@ pub(crate) struct Grammar {
     pub(crate) names_remotes: bool,
     /// An operand with a colon, and no slash before it, is a file of another machine: scp.
     pub(crate) has_host_paths: bool,
-    /// `{a,b}` in a host or a file that is read stands for one with each: curl.
-    pub(crate) has_braces: bool,
+    /// `{a,b}` and `[a-c]` in a URL or a file that is read stand for one with each: curl.
+    pub(crate) has_globs: bool,
     /// Where each name's option is, made when it is first asked for.
     index: OnceLock<NameMap<&'static [u8], usize>>,
 }
