@@ -129,7 +129,8 @@ impl Ruleset {
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
-    /// files were there, and those of [`Ruleset::pinned_scripts`]. Taking them is dear, and few policies ask for any.
+    /// files were there, and those of [`Ruleset::pinned_scripts`]. Taking them is dear, and few
+    /// policies ask for any.
     #[must_use]
     pub fn wants_digests(&self, request: &ExecRequest, now: Timestamp) -> bool {
         let waits = |rule: &Rule, image: &Image<'_>| {

@@ -4,7 +4,7 @@ use execward_policy::Destination;
 
 use crate::exec::{
     Destinations, Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot,
-    SystemLoaders, Target, View, of_content,
+    SystemLoaders, Target, View,
 };
 use crate::tracee::{Credentials, Procfs, Tid};
 
@@ -83,17 +83,8 @@ impl Kernel {
         path: &[u8],
         patience: Patience,
     ) -> Result<Option<Destination>, LookupError> {
-        let proc = &self.proc;
-        let (task, own) = (&view.status().credentials, &self.own);
-        let mut lookup = Lookup {
-            view,
-            session: &self.session,
-            proc,
-            filesystems: &mut self.filesystems,
-            elves: &mut self.elves,
-            patience,
-        };
-        lookup.digested(path, |file| of_content(file, proc, task, own))
+        let (mut lookup, own) = self.lookup(view, patience);
+        lookup.digested(path, own)
     }
 
     /// The file that the task of `view`, at its exec-stop, has loaded.

@@ -31,6 +31,7 @@ mod link;
 mod named;
 mod notices;
 mod parking;
+mod path;
 mod pipeline;
 mod places;
 mod policy;

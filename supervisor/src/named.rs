@@ -9,6 +9,7 @@ use execward_policy::Ruleset;
 use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
 
 use crate::exec::FileId;
+use crate::path::{directory, file_name};
 
 /// Which of the files that a policy forbids or asks about are here.
 #[derive(Clone, Debug, Default)]
@@ -55,19 +56,11 @@ impl NamedFiles {
     pub(crate) fn names_of(&self, id: FileId, path: Option<&[u8]>) -> Vec<Vec<u8>> {
         let files = self.0.get(&id).into_iter().flatten();
         let is_another = |named: &NamedFile| {
-            let (directory, name) = split(&named.path);
-            let is_many = name.split(|byte| *byte == b'-').next();
+            let is_many = file_name(&named.path).split(|byte| *byte == b'-').next();
             let is_many = is_many.is_some_and(|name| MANY_LINKED.contains(&name));
-            is_many || path.is_none_or(|path| split(path).0 == directory)
+            is_many || path.is_none_or(|path| directory(path) == directory(&named.path))
         };
         let meant = files.filter(|named| named.is_single || !is_another(named));
         meant.map(|named| named.path.clone()).collect()
     }
-}
-
-/// The directory and the name.
-fn split(path: &[u8]) -> (&[u8], &[u8]) {
-    let at = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-    let (directory, name) = path.split_at_checked(at).unwrap_or((b"", path));
-    (directory, name.strip_prefix(b"/").unwrap_or(name))
 }

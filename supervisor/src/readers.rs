@@ -17,7 +17,7 @@ use rustix::net::{RecvFlags, SendFlags};
 
 use crate::exec::{
     Destinations, ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError,
-    Patience, SessionRoot, Target, View, of_content,
+    Patience, SessionRoot, Target, View,
 };
 use crate::fdpass;
 use crate::tracee::{Credentials, Procfs, Tid};
@@ -287,13 +287,12 @@ impl Bench {
         let target = Target::of(&job.attempt, &job.path);
         let mut image = Image::find(&mut lookup, target, &self.own)?;
         let mut destinations = lookup.destinations(&job.named)?;
-        let (proc, task, own) = (&self.proc, &view.status().credentials, &self.own);
         for path in &job.scripts {
-            let found = lookup.digested(path, |file| of_content(file, proc, task, own))?;
+            let found = lookup.digested(path, &self.own)?;
             destinations.extend(found.map(|destination| (path.clone(), destination)));
         }
         if job.takes_digests {
-            image.take_digests(proc, task, own);
+            image.take_digests(&self.proc, &view.status().credentials, &self.own);
         }
         Ok((image, destinations))
     }

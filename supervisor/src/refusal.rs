@@ -1,6 +1,7 @@
 //! What the line on a refused task's standard error says.
 
 use crate::notices::{bounded_line, command_in_words};
+use crate::path::file_name;
 
 /// What a refusal says.
 #[derive(Debug)]
@@ -34,8 +35,7 @@ impl Refusal<'_> {
 
     /// File name and arguments, cut.
     fn command(&self) -> String {
-        let name = self.path.rsplit(|byte| *byte == b'/').next();
-        command_in_words(name.unwrap_or_default(), self.argv)
+        command_in_words(file_name(self.path), self.argv)
     }
 }
 

@@ -10,6 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, accessat, lstat, stat};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::exec::FileFacts;
+use crate::path::directory;
 use crate::tracee::Credentials;
 
 /// How long before the session's start a change must lie to be surely older. The kernel stamps
@@ -100,9 +101,4 @@ fn is_writable(path: &[u8]) -> bool {
         accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS),
         Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS)
     )
-}
-
-fn directory(path: &[u8]) -> &[u8] {
-    let end = path.iter().rposition(|byte| *byte == b'/').unwrap_or(0);
-    path.get(..end).unwrap_or_default()
 }

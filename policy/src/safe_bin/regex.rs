@@ -6,26 +6,23 @@
 /// The length of the expression that `text` begins with, up to its delimiter. None if there is no
 /// end that all agree on.
 pub(super) fn length(text: &[u8], delimiter: u8) -> Option<usize> {
-    let mut at = 0;
-    loop {
-        match *text.get(at)? {
-            byte if byte == delimiter => return Some(at),
-            b'\n' => return None,
-            b'\\' => at += 2,
-            b'[' => at = after_bracket(text, at, delimiter)?,
-            _ => at += 1,
-        }
-    }
+    length_by(text, delimiter, |at| after_bracket(text, at, delimiter))
 }
 
 /// The length of text that has no brackets, such as a replacement, up to its delimiter.
 pub(super) fn plain_length(text: &[u8], delimiter: u8) -> Option<usize> {
+    length_by(text, delimiter, |at| Some(at + 1))
+}
+
+/// The length of a text, where `after` says what comes after the `[` at a place.
+fn length_by(text: &[u8], delimiter: u8, after: impl Fn(usize) -> Option<usize>) -> Option<usize> {
     let mut at = 0;
     loop {
         match *text.get(at)? {
             byte if byte == delimiter => return Some(at),
             b'\n' => return None,
             b'\\' => at += 2,
+            b'[' => at = after(at)?,
             _ => at += 1,
         }
     }

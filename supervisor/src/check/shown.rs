@@ -9,6 +9,7 @@ use serde_json::json;
 
 use super::call::Call;
 use crate::audit::{displayed, escaped, quoted};
+use crate::path::file_name;
 
 /// Verdict, call, and each rule that had a say; `outer` are the wrappers that make the call, if it
 /// was not typed.
@@ -176,10 +177,6 @@ pub(super) fn rule(id: &str, call: &Call) -> String {
         rule += &format!("cwd = {}\n", path_pattern(cwd));
     }
     rule
-}
-
-fn file_name(path: &[u8]) -> &[u8] {
-    path.rsplit(|byte| *byte == b'/').next().unwrap_or(path)
 }
 
 /// A TOML string that the language reads as exactly these bytes, in an element of `argv`.

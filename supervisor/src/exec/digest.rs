@@ -51,7 +51,7 @@ fn digest(file: &HeldFile, proc: &Procfs, task: &Credentials, own: &Credentials)
 }
 
 /// The digest of what `file` holds, if the task may read it.
-pub(crate) fn of_content(
+pub(super) fn of_content(
     file: BorrowedFd<'_>,
     proc: &Procfs,
     task: &Credentials,

@@ -6,7 +6,8 @@ use rustix::io::Errno;
 
 use super::attempt::{ExecAttempt, ExecFlags};
 use super::file::{FileFacts, FileId, HeldFile, Kind, examine};
-use super::lookup::{Located, Lookup, LookupError, join};
+use super::lookup::{Located, Lookup, LookupError};
+use crate::path::join;
 use crate::tracee::{Credentials, as_task};
 
 /// Most interpreters before the kernel answers `ELOOP` (exec_binprm in fs/exec.c).

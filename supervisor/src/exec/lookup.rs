@@ -149,15 +149,6 @@ impl Lookup<'_> {
     }
 }
 
-/// The path of `name` in `directory`.
-pub(super) fn join(mut directory: Vec<u8>, name: &[u8]) -> Vec<u8> {
-    if !directory.ends_with(b"/") {
-        directory.push(b'/');
-    }
-    directory.extend_from_slice(name);
-    directory
-}
-
 /// `path` as the kernel would name the file that it leads to without crossing a link.
 fn own_path(path: &[u8]) -> Option<Vec<u8>> {
     let rest = path.strip_prefix(b"/")?;

@@ -14,7 +14,6 @@ mod lookup;
 
 pub(crate) use attempt::{AttemptError, ExecAttempt};
 pub(crate) use capture::{CaptureError, ExecArgs};
-pub(crate) use digest::of_content;
 pub(crate) use expectation::{Difference, Expectation};
 pub(crate) use file::{FileFacts, FileId, Kind, KnownElves};
 pub(crate) use filesystem::{Filesystem, Filesystems};

@@ -1,14 +1,17 @@
 //! Where the paths that a call names lead: its operands, not its program.
 
 use std::collections::HashMap;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::AsFd;
 
-use execward_policy::{Destination, Digest, FileKind};
+use execward_policy::{Destination, FileKind};
 use rustix::fs::{Mode, OFlags, ResolveFlags, StatxFlags, openat2, readlinkat, statx};
 use rustix::io::Errno;
 
-use super::{Located, Lookup, LookupError, Patience, join};
+use super::{Located, Lookup, LookupError, Patience};
+use crate::exec::digest::of_content;
 use crate::exec::filesystem::{Filesystem, QUIETLY};
+use crate::path::{directory, file_name, join};
+use crate::tracee::Credentials;
 
 /// Most links at the end of a path that lead to nothing: as many as the kernel follows at all.
 const LINKS_MAX: usize = 40;
@@ -31,15 +34,15 @@ impl Lookup<'_> {
         Ok(destinations)
     }
 
-    /// Where `path`, absolute, leads, with the digest that `take` takes of the file there; `None` if
-    /// it leads to no file that has one.
+    /// Where `path`, absolute, leads, with the digest of the file there; `None` if it leads to no
+    /// file that the task may read.
     ///
     /// # Errors
     /// [`LookupError::WouldWait`], and no other.
     pub(crate) fn digested(
         &mut self,
         path: &[u8],
-        take: impl FnOnce(BorrowedFd<'_>) -> Option<Digest>,
+        own: &Credentials,
     ) -> Result<Option<Destination>, LookupError> {
         let session = self.session;
         let root = self.view.root(session);
@@ -50,8 +53,9 @@ impl Lookup<'_> {
         };
         let is_file = |it: &Destination| it.is_proven && it.kind == FileKind::Regular;
         let destination = self.described(&located).filter(is_file);
+        let task = &self.view.status().credentials;
         Ok(destination.and_then(|destination| {
-            let sha256 = Some(take(located.file.as_fd())?);
+            let sha256 = Some(of_content(located.file.as_fd(), self.proc, task, own)?);
             Some(Destination {
                 sha256,
                 ..destination
@@ -104,10 +108,14 @@ impl Lookup<'_> {
         let Some(first) = missing.last() else {
             return Ok(Reached::Place(directory));
         };
-        if let Some(target) = self.link_at(&directory, first)? {
-            let rest = missing.iter().rev().skip(1);
-            let target = rest.fold(target, |path, name| join(path, name));
-            return Ok(Reached::Link(target));
+        match self.link_at(&directory, first)? {
+            Ok(None) => {}
+            Ok(Some(target)) => {
+                let rest = missing.iter().rev().skip(1);
+                let target = rest.fold(target, |path, name| join(path, name));
+                return Ok(Reached::Link(target));
+            }
+            Err(_) => return Ok(Reached::Nowhere),
         }
         let names = missing.iter().rev();
         Ok(Reached::Place(Destination {
@@ -154,15 +162,16 @@ impl Lookup<'_> {
         })
     }
 
-    /// Where `name` in `directory` leads, if it is a link, though to nothing.
+    /// Where `name` in `directory` leads, if it is a link, though to nothing; the errno if that
+    /// cannot be told.
     fn link_at(
         &self,
         directory: &Destination,
         name: &[u8],
-    ) -> Result<Option<Vec<u8>>, LookupError> {
+    ) -> Result<Result<Option<Vec<u8>>, Errno>, LookupError> {
         // The directory of another root has no path that could be opened from here.
         if self.view.is_foreign() {
-            return Ok(None);
+            return Ok(Ok(None));
         }
         let path = join(directory.path.clone(), name);
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -170,10 +179,11 @@ impl Lookup<'_> {
         let text = openat2(self.session, &path, flags, Mode::empty(), resolve)
             .and_then(|link| readlinkat(&link, "", Vec::new()));
         match text {
-            Ok(text) if text.as_bytes().starts_with(b"/") => Ok(Some(text.into_bytes())),
-            Ok(text) => Ok(Some(join(directory.path.clone(), text.as_bytes()))),
+            Ok(text) if text.as_bytes().starts_with(b"/") => Ok(Ok(Some(text.into_bytes()))),
+            Ok(text) => Ok(Ok(Some(join(directory.path.clone(), text.as_bytes())))),
             Err(Errno::AGAIN) if self.patience == Patience::Cached => Err(LookupError::WouldWait),
-            Err(_) => Ok(None),
+            Err(Errno::NOENT | Errno::NOTDIR) => Ok(Ok(None)),
+            Err(errno) => Ok(Err(errno)),
         }
     }
 }
@@ -192,14 +202,11 @@ fn split(path: &[u8]) -> Option<(&[u8], &[u8])> {
     while let Some(shorter) = path.strip_suffix(b"/").or_else(|| path.strip_suffix(b"/.")) {
         path = shorter;
     }
-    let at = path.iter().rposition(|byte| *byte == b'/')?;
-    let (directory, name) = path.split_at_checked(at)?;
-    let directory = if directory.is_empty() {
-        b"/".as_slice()
-    } else {
-        directory
-    };
-    Some((directory, name.get(1..)?))
+    let name = path.starts_with(b"/").then(|| file_name(path))?;
+    Some(match directory(path) {
+        b"" => (b"/", name),
+        directory => (directory, name),
+    })
 }
 
 #[cfg(test)]

@@ -6,8 +6,9 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use rustix::fs::{Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, readlinkat, statx};
 use rustix::io::Errno;
 
-use super::{Located, Lookup, LookupError, Patience, join, own_path};
+use super::{Located, Lookup, LookupError, Patience, own_path};
 use crate::exec::filesystem::{Filesystem, QUIETLY};
+use crate::path::join;
 use crate::tracee::Tid;
 
 /// Most links that a path may cross: `MAXSYMLINKS` of the kernel.
