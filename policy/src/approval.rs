@@ -18,7 +18,18 @@ pub enum Approval {
     Reject {
         /// Those that a rule or a miss raises.
         rules: bool,
+        /// Those about rights that the session does not have.
+        sandbox_approval: bool,
     },
+}
+
+/// What a question is about, as far as [`Approval::Reject`] tells questions apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Category {
+    /// What the rules say, or do not say.
+    Rules,
+    /// Rights that the session does not have.
+    Sandbox,
 }
 
 /// As the language writes it.
@@ -28,21 +39,43 @@ impl fmt::Display for Approval {
             Self::UnlessTrusted => f.write_str("\"unless_trusted\""),
             Self::OnRequest => f.write_str("\"on_request\""),
             Self::Never => f.write_str("\"never\""),
-            Self::Reject { rules } => write!(f, "{{ reject = {{ rules = {rules} }} }}"),
+            Self::Reject {
+                rules,
+                sandbox_approval,
+            } => {
+                let flags = [("rules", rules), ("sandbox_approval", sandbox_approval)];
+                let set = flags.into_iter().filter(|(_, is_set)| **is_set);
+                let set: Vec<_> = set.map(|(name, _)| format!("{name} = true")).collect();
+                write!(f, "{{ reject = {{ {} }} }}", set.join(", "))
+            }
         }
     }
 }
 
 impl Approval {
-    /// The decision for a call that no deny holds for.
-    pub(crate) fn decide(self, state: State) -> Decision {
+    /// Whether a question of that category is a refusal, and others are not.
+    pub(crate) fn rejects(self, category: Category) -> bool {
+        match (self, category) {
+            (Self::Reject { rules, .. }, Category::Rules) => rules,
+            (
+                Self::Reject {
+                    sandbox_approval, ..
+                },
+                Category::Sandbox,
+            ) => sandbox_approval,
+            (Self::UnlessTrusted | Self::OnRequest | Self::Never, _) => false,
+        }
+    }
+
+    /// The decision for a call that no deny holds for, as far as it is about `category`.
+    pub(crate) fn decide(self, state: State, category: Category) -> Decision {
         match (self, state) {
             (Self::OnRequest, _) => Decision::Ask,
             (Self::Never, State::Asked) => Decision::Deny,
             (Self::Never, State::Allowed | State::Unmatched) => Decision::Allow,
             (Self::UnlessTrusted | Self::Reject { .. }, State::Allowed) => Decision::Allow,
-            (Self::Reject { rules: true }, State::Asked | State::Unmatched) => Decision::Deny,
-            (Self::UnlessTrusted | Self::Reject { rules: false }, _) => Decision::Ask,
+            (Self::Reject { .. }, _) if self.rejects(category) => Decision::Deny,
+            (Self::UnlessTrusted | Self::Reject { .. }, _) => Decision::Ask,
         }
     }
 }

@@ -15,12 +15,23 @@ const TABLE: &str = include_str!("../data/classes.txt");
 pub(crate) struct Class {
     /// Without its `@`.
     pub(crate) name: &'static str,
-    /// File names; none of the class of what has no file.
+    /// File names; none of a class of [`NAMELESS`].
     pub(crate) members: Vec<&'static str>,
+    /// Which images are of it, if that is no matter of names.
+    has: Option<fn(&Image<'_>) -> bool>,
 }
 
-/// The class of memory files, deleted files and whatever else has no path.
-const ANONYMOUS: &str = "anonymous";
+type Nameless = (&'static str, fn(&Image<'_>) -> bool);
+
+/// The classes that are no matter of names: memory files, deleted files and whatever else has no
+/// path; files that bring rights.
+const NAMELESS: [Nameless; 2] = [
+    ("anonymous", |image| image.is_anonymous()),
+    (SETUID, |image| image.gains_rights()),
+];
+
+/// The class of files that bring rights.
+pub(crate) const SETUID: &str = "setuid";
 
 static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
     let lines = TABLE.lines().filter(|line| !line.starts_with('#'));
@@ -28,13 +39,15 @@ static CLASSES: LazyLock<Vec<Class>> = LazyLock::new(|| {
         let mut words = line.split(' ');
         let name = words.next()?;
         let members = words.collect();
-        Some(Class { name, members })
+        let has = None;
+        Some(Class { name, members, has })
     });
-    let anonymous = Class {
-        name: ANONYMOUS,
+    let nameless = NAMELESS.map(|(name, has)| Class {
+        name,
         members: Vec::new(),
-    };
-    classes.chain([anonymous]).collect()
+        has: Some(has),
+    });
+    classes.chain(nameless).collect()
 });
 
 /// For a file name without its version, the members that have it, each with its class.
@@ -52,7 +65,8 @@ static MEMBERS: LazyLock<NameMap<&'static [u8], Vec<Member>>> = LazyLock::new(||
 type Member = (&'static Class, &'static [u8]);
 
 /// Every class: its name, without the `@`, and the file names that are of it. Versions of a name
-/// are of its class. What has no file of its own is of the class `anonymous`.
+/// are of its class. What has no file of its own is of the class `anonymous`, and what would run with
+/// rights that its caller lacks is of the class `setuid`.
 pub fn classes() -> impl Iterator<Item = (&'static str, &'static [&'static str])> {
     CLASSES
         .iter()
@@ -94,24 +108,24 @@ impl Class {
     /// Strictly: it is a file in a trusted directory that the session has no hand in. In doubt,
     /// the name alone counts.
     pub(crate) fn covers(&self, image: &Image<'_>, reading: Reading) -> bool {
-        if self.name == ANONYMOUS {
-            return reading == Reading::Doubtful && image.is_anonymous();
+        if let Some(has) = self.has {
+            return reading == Reading::Doubtful && has(image);
         }
         image.names(reading).any(|path| {
             let is_believed = || reading == Reading::Doubtful || image.is_vouched_for(path);
-            self.has(file_name(path)) && is_believed()
+            self.has_name(file_name(path)) && is_believed()
         })
     }
 
     /// Whether a file of this name is a member, or a version of one.
-    pub(crate) fn has(&self, name: &[u8]) -> bool {
+    pub(crate) fn has_name(&self, name: &[u8]) -> bool {
         of_file_name(name).any(|class| std::ptr::eq(class, self))
     }
 
     /// The file names of which every image of the class has one, if it comes down to names.
     pub(crate) fn file_names(&self) -> Option<Vec<&[u8]>> {
         let names = self.members.iter().map(|member| member.as_bytes());
-        (self.name != ANONYMOUS).then(|| names.collect())
+        self.has.is_none().then(|| names.collect())
     }
 }
 
@@ -136,11 +150,12 @@ mod tests {
                 "editors",
                 "network",
                 "brokers",
-                "anonymous"
+                "anonymous",
+                "setuid"
             ]
         );
         for (name, members) in classes() {
-            assert_eq!(members.is_empty(), name == ANONYMOUS);
+            assert_eq!(members.is_empty(), matches!(name, "anonymous" | "setuid"));
             let distinct: HashSet<_> = members.iter().collect();
             assert_eq!(distinct.len(), members.len(), "{name}");
             assert!(members.iter().all(|member| !member.is_empty()), "{name}");

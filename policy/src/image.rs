@@ -231,6 +231,11 @@ impl<'r> Image<'r> {
         names.any(class::is_recased)
     }
 
+    /// Whether the file brings rights that the caller lacks.
+    pub(crate) fn gains_rights(&self) -> bool {
+        self.file.gains_rights
+    }
+
     /// Whether the file has no path.
     pub(crate) fn is_anonymous(&self) -> bool {
         self.file.origin == Origin::Anonymous

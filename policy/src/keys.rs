@@ -218,7 +218,7 @@ const KEYS: &[Key] = &[
     optional("approval",         MODE, Form::Approval),
     later("escalate_to",         MODE, Form::Text(Kind::Free)),
     optional("rules",            REJECT, Form::Bool),
-    later("sandbox_approval",    REJECT, Form::Bool),
+    optional("sandbox_approval", REJECT, Form::Bool),
     later("mcp_elicitations",    REJECT, Form::Bool),
 
     required("id",               RULES, Form::Text(Kind::Id)),

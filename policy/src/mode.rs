@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::approval::Approval;
+use crate::approval::{Approval, Category};
 use crate::verdict::Decision;
 
 /// `security`: what runs. Ordered from the strictest.
@@ -95,11 +95,11 @@ pub(crate) enum State {
 }
 
 impl Mode {
-    /// The decision for a call that no deny holds for.
-    pub(crate) fn decide(self, state: State) -> Decision {
+    /// The decision for a call that no deny holds for, as far as it is about `category`.
+    pub(crate) fn decide(self, state: State, category: Category) -> Decision {
         let opinion = self
             .approval
-            .map_or(Decision::Allow, |approval| approval.decide(state));
+            .map_or(Decision::Allow, |approval| approval.decide(state, category));
         let decision = self.by_security(state).max(opinion);
         if self.never_asks() && decision == Decision::Ask {
             return Decision::Deny;
@@ -113,8 +113,8 @@ impl Mode {
     }
 
     /// What becomes of the call if it is asked about and nobody answers.
-    pub(crate) fn unanswered(self, state: State) -> Decision {
-        match (self.decide(state), state) {
+    pub(crate) fn unanswered(self, state: State, category: Category) -> Decision {
+        match (self.decide(state, category), state) {
             (Decision::Ask, State::Asked) => Decision::Deny,
             (Decision::Ask, State::Allowed | State::Unmatched) => {
                 let security = self.ask_fallback.min(self.security);

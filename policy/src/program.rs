@@ -3,7 +3,7 @@
 use thiserror::Error;
 
 use crate::case::Case;
-use crate::class::{Class, classes};
+use crate::class::{Class, SETUID, classes};
 use crate::escape::{EscapeError, Unit, decode};
 use crate::grammar::{self, Grammar};
 use crate::guise::Guise;
@@ -140,7 +140,7 @@ impl Program {
             Self::Name { name, case } => {
                 !guise.is_joined() && is_version_in(*case, guise.name, name)
             }
-            Self::Class(class) => !guise.is_joined() && class.has(guise.name),
+            Self::Class(class) => !guise.is_joined() && class.has_name(guise.name),
             Self::Path(pattern) => {
                 let is_applet = || guise.is_applet && pattern.is_file_name(guise.name);
                 guise.path.is_some_and(|path| pattern.matches(path)) || is_applet()
@@ -222,6 +222,11 @@ impl Program {
             }
             Self::Path(_) => Vec::new(),
         }
+    }
+
+    /// Whether it means the files that bring rights.
+    pub(crate) fn is_of_rights(&self) -> bool {
+        matches!(self, Self::Class(class) if class.name == SETUID)
     }
 
     /// See [`PathPattern::resolve_head`].

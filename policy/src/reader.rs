@@ -302,8 +302,10 @@ impl Reader<'_> {
                 self.checker.fault(name.span(), message, help());
             } else if let Some(table) = value.get_ref().as_table() {
                 let fields = self.checker.fields(Section::Reject, table, value.span());
-                let rules = fields.is_true("rules");
-                reject = Some(Approval::Reject { rules });
+                reject = Some(Approval::Reject {
+                    rules: fields.is_true("rules"),
+                    sandbox_approval: fields.is_true("sandbox_approval"),
+                });
             } else {
                 let found = value.get_ref().type_str();
                 let message = format!("`reject` takes a table, not {found}");

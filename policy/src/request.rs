@@ -196,6 +196,9 @@ pub struct ProgramFile {
     /// Whether the session cannot have put the file there or changed it: it may write
     /// neither the file nor a directory above it, or it has not done so since it began.
     pub is_settled: bool,
+    /// Whether the file is to run with rights that its caller lacks: set-user-ID, set-group-ID, or
+    /// capabilities of its own. The session may be such that nothing gains any; the file is meant.
+    pub gains_rights: bool,
     /// Digest of the file. Needed only where
     /// [`Ruleset::wants_digests`](crate::Ruleset::wants_digests) says so; without it a rule
     /// with `sha256` is in doubt.
@@ -228,6 +231,7 @@ impl ProgramFile {
             aliases: Vec::new(),
             origin: Origin::Session,
             is_settled: true,
+            gains_rights: false,
             sha256: None,
         }
     }

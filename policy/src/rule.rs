@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use jiff::Timestamp;
 
+use crate::approval::Category;
 use crate::command::Command;
 use crate::flag::Flag;
 use crate::image::{Image, Reading};
@@ -124,6 +125,17 @@ impl Rule {
     #[must_use]
     pub fn escalates(&self) -> bool {
         self.escalates
+    }
+
+    /// What the question is about, if this is an ask.
+    pub(crate) fn category(&self) -> Category {
+        let mut programs = self.selectors.program.iter().flat_map(|list| &list.wanted);
+        let mut named = programs.clone();
+        if named.next().is_some() && programs.all(Program::is_of_rights) {
+            Category::Sandbox
+        } else {
+            Category::Rules
+        }
     }
 
     /// Whether programs that the rule does not list run unasked below what it allows.

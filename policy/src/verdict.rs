@@ -88,6 +88,22 @@ impl<'r> Verdict<'r> {
         }
     }
 
+    /// The stricter of two opinions of one call; where they agree, the one that rests on a rule, and
+    /// of two such this. A fallback takes both.
+    pub(crate) fn stricter(self, other: Self) -> Self {
+        let rank = |verdict: &Self| (verdict.decision, verdict.basis.rule().is_some());
+        let unanswered = self.unanswered.max(other.unanswered);
+        let stricter = if rank(&other) > rank(&self) {
+            other
+        } else {
+            self
+        };
+        Self {
+            unanswered,
+            ..stricter
+        }
+    }
+
     /// What a rule decides by itself.
     pub(crate) fn of_rule(decision: Decision, rule: &'r Rule) -> Self {
         Self::new(decision, Basis::Rule(rule), decision)

@@ -5,6 +5,7 @@ use execward_policy::{ExecRequest, Interpreter, Lineage, Origin, ProgramFile};
 use crate::exec::{FileFacts, Image, Kind};
 use crate::named::NamedFiles;
 use crate::settled::Settled;
+use crate::tracee::Credentials;
 
 /// Makes what the policy is asked: knows of files what their names alone do not say.
 #[derive(Debug)]
@@ -14,10 +15,11 @@ pub(crate) struct Describer {
 }
 
 impl Describer {
-    /// What the policy is asked about a call of `image`, its surroundings aside.
+    /// What the policy is asked about a call of `image` by `task`, its surroundings aside.
     pub(crate) fn describe(
         &mut self,
         image: &Image,
+        task: &Credentials,
         argv: &[Vec<u8>],
         cwd: &[u8],
         lineage: Lineage,
@@ -28,7 +30,7 @@ impl Describer {
             .into_iter()
             .chain(image.interpreters().iter().map(|file| &file.facts().kind));
         let interpreters = image.interpreters().iter().map(|file| Interpreter {
-            file: self.program(file.facts()),
+            file: self.program(file.facts(), task),
             argument: match arguments.next() {
                 Some(Kind::Script { argument, .. }) => argument.clone(),
                 _ => None,
@@ -37,7 +39,7 @@ impl Describer {
         let interpreters = interpreters.collect();
         let program = image
             .target()
-            .map_or_else(nameless, |file| self.program(file.facts()));
+            .map_or_else(nameless, |file| self.program(file.facts(), task));
         ExecRequest {
             interpreters,
             // A directory that is gone, or lies outside the root, has no path.
@@ -47,8 +49,8 @@ impl Describer {
         }
     }
 
-    /// A file as the policy knows it.
-    pub(crate) fn program(&mut self, facts: &FileFacts) -> ProgramFile {
+    /// A file as the policy knows it, were `task` to execute it.
+    pub(crate) fn program(&mut self, facts: &FileFacts, task: &Credentials) -> ProgramFile {
         ProgramFile {
             given: facts.given.clone(),
             links: facts.links.clone(),
@@ -56,6 +58,7 @@ impl Describer {
             aliases: self.named.names_of(facts.id, facts.resolved.as_deref()),
             origin: facts.origin,
             is_settled: self.settled.is_settled(facts),
+            gains_rights: facts.brings_rights(task),
             sha256: facts.sha256,
         }
     }
@@ -70,6 +73,7 @@ fn nameless() -> ProgramFile {
         aliases: Vec::new(),
         origin: Origin::Anonymous,
         is_settled: false,
+        gains_rights: false,
         sha256: None,
     }
 }

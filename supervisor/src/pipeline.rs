@@ -278,7 +278,8 @@ impl Gate {
         }
         let lineage = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
-        let mut request = self.describer.describe(&image, argv, cwd, lineage);
+        let task = &subject.view.status().credentials;
+        let mut request = self.describer.describe(&image, task, argv, cwd, lineage);
         let env = || Arc::clone(&subject.args.envp);
         self.add_surroundings(&mut request, subject.view.task(), env);
         if subject.named.is_none() {

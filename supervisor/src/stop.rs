@@ -224,13 +224,14 @@ impl Gate {
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
-        let mut request = self.describer.describe(named, &argv, &cwd, lineage);
+        let task = &view.status().credentials;
+        let mut request = self.describer.describe(named, task, &argv, &cwd, lineage);
         self.add_surroundings(&mut request, view.task(), || loaded.env().into());
         if !names_file(named, &exe)
             && let Some(file) = exe.target()
         {
             // Loaded by way of something else than the name: both must be allowed.
-            let file = self.describer.program(file.facts());
+            let file = self.describer.program(file.facts(), task);
             request.interpreters.push(Interpreter {
                 file,
                 argument: None,
@@ -268,7 +269,9 @@ impl Gate {
             if let Some(file) = found.as_ref().and_then(|image| image.target()) {
                 is_proven = !view.is_foreign() && file.facts().id.inode == mapped.inode;
                 request.interpreters.push(Interpreter {
-                    file: self.describer.program(file.facts()),
+                    file: self
+                        .describer
+                        .program(file.facts(), &view.status().credentials),
                     argument: None,
                 });
             }

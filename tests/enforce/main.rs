@@ -11,6 +11,7 @@ mod lifetime;
 mod named;
 mod race;
 mod reload;
+mod rights;
 mod selectors;
 mod senders;
 mod signals;

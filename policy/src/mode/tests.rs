@@ -20,10 +20,17 @@ const APPROVALS: [Option<Approval>; 6] = [
     None,
     Some(Approval::UnlessTrusted),
     Some(Approval::OnRequest),
-    Some(Approval::Reject { rules: true }),
-    Some(Approval::Reject { rules: false }),
+    Some(rejecting(true, false)),
+    Some(rejecting(false, false)),
     Some(Approval::Never),
 ];
+
+const fn rejecting(rules: bool, sandbox_approval: bool) -> Approval {
+    Approval::Reject {
+        rules,
+        sandbox_approval,
+    }
+}
 
 /// What a question comes to that nobody answers: a row for each `ask_fallback`, a cell for each
 /// `security`, for asked, allowed and unmatched.
@@ -51,6 +58,14 @@ fn modes() -> impl Iterator<Item = Mode> {
     })
 }
 
+fn decide(mode: Mode, state: State) -> Decision {
+    mode.decide(state, Category::Rules)
+}
+
+fn unanswered(mode: Mode, state: State) -> Decision {
+    mode.unanswered(state, Category::Rules)
+}
+
 fn letters(decide: impl Fn(State) -> Decision) -> String {
     let letter = |state| match decide(state) {
         Decision::Allow => 'A',
@@ -71,7 +86,7 @@ fn every_cell_is_as_the_language_has_it() {
                 ask_fallback,
                 approval,
             };
-            assert_eq!(letters(|state| mode.decide(state)), cell, "{mode:?}");
+            assert_eq!(letters(|state| decide(mode, state)), cell, "{mode:?}");
         }
     }
 }
@@ -95,7 +110,7 @@ fn an_unanswered_question_is_as_the_language_has_it() {
                 ask_fallback,
                 approval: None,
             };
-            assert_eq!(letters(|state| mode.unanswered(state)), cell, "{mode:?}");
+            assert_eq!(letters(|state| unanswered(mode, state)), cell, "{mode:?}");
         }
     }
 }
@@ -104,7 +119,7 @@ fn an_unanswered_question_is_as_the_language_has_it() {
 fn a_fallback_is_for_questions_alone_and_never_another_question() {
     for mode in modes() {
         for state in STATES {
-            let (decision, unanswered) = (mode.decide(state), mode.unanswered(state));
+            let (decision, unanswered) = (decide(mode, state), unanswered(mode, state));
             assert_ne!(unanswered, Decision::Ask, "{mode:?} {state:?}");
             assert!(
                 decision == Decision::Ask || unanswered == decision,
@@ -118,7 +133,7 @@ fn a_fallback_is_for_questions_alone_and_never_another_question() {
 fn more_questions_never_add_a_silent_permission() {
     for mode in modes() {
         for state in STATES {
-            let silent = Ask::ALL.map(|ask| Mode { ask, ..mode }.decide(state) == Decision::Allow);
+            let silent = Ask::ALL.map(|ask| decide(Mode { ask, ..mode }, state) == Decision::Allow);
             assert!(
                 silent.is_sorted_by(|fewer, more| fewer >= more),
                 "{mode:?} {state:?}"
@@ -131,7 +146,7 @@ fn more_questions_never_add_a_silent_permission() {
 fn lowering_security_never_loosens() {
     for mode in modes() {
         for state in STATES {
-            let decisions = Security::ALL.map(|security| Mode { security, ..mode }.decide(state));
+            let decisions = Security::ALL.map(|security| decide(Mode { security, ..mode }, state));
             assert!(
                 decisions.is_sorted_by(|lower, higher| lower >= higher),
                 "{mode:?} {state:?}"
@@ -146,9 +161,32 @@ fn off_and_never_ask_nothing() {
         for state in STATES {
             let is_silent = mode.ask == Ask::Off || mode.approval == Some(Approval::Never);
             assert!(
-                !is_silent || mode.decide(state) != Decision::Ask,
+                !is_silent || decide(mode, state) != Decision::Ask,
                 "{mode:?} {state:?}"
             );
+        }
+    }
+}
+
+#[test]
+fn each_refusal_is_for_its_own_questions() {
+    for (rules, sandbox_approval) in [(false, false), (false, true), (true, false), (true, true)] {
+        let mode = Mode {
+            security: Security::Allowlist,
+            ask: Ask::OnMiss,
+            ask_fallback: Security::Deny,
+            approval: Some(rejecting(rules, sandbox_approval)),
+        };
+        for (category, is_refused) in [
+            (Category::Rules, rules),
+            (Category::Sandbox, sandbox_approval),
+        ] {
+            let asked = match is_refused {
+                true => Decision::Deny,
+                false => Decision::Ask,
+            };
+            assert_eq!(mode.decide(State::Asked, category), asked, "{mode:?}");
+            assert_eq!(mode.decide(State::Allowed, category), Decision::Allow);
         }
     }
 }

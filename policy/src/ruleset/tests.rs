@@ -3,10 +3,12 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::mode::Ask;
+use crate::approval::Category;
+use crate::mode::{Ask, Security, State};
 use crate::request::{Ancestor, Interpreter, Lineage, Origin, ProgramFile, RuleKey};
 use crate::source::{Layer, NoIncludes};
 use crate::trust::SYSTEM_DIRS;
+use crate::verdict::{Basis, Decision, Verdict};
 
 mod applets;
 mod case;

@@ -4,7 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::translation::Translation;
-use crate::approval::Approval;
+use crate::approval::Category;
 use crate::host::Host;
 use crate::image::{Image, Images};
 use crate::mode::Security;
@@ -191,8 +191,10 @@ impl ExecPolicyDecision {
 
 /// Why a call does not run.
 fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) -> String {
-    let mode = ruleset.mode();
-    let refuses_exceptions = mode.approval == Some(Approval::Reject { rules: true });
+    let rejects = |category| {
+        let approval = ruleset.mode().approval;
+        approval.is_some_and(|approval| approval.rejects(category))
+    };
     match basis {
         Basis::Rule(rule) | Basis::Children(rule) => match rule.action() {
             Action::Ask if rule.escalates() => {
@@ -201,11 +203,12 @@ fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) 
                     name(rule)
                 )
             }
-            Action::Ask if refuses_exceptions && !ruleset.never_asks() => {
-                format!(
-                    "`{}` asks, and the mode refuses exceptions to rules",
-                    name(rule)
-                )
+            Action::Ask if rejects(rule.category()) && !ruleset.never_asks() => {
+                let refused = match rule.category() {
+                    Category::Rules => "exceptions to rules",
+                    Category::Sandbox => "rights that the session lacks",
+                };
+                format!("`{}` asks, and the mode refuses {refused}", name(rule))
             }
             Action::Ask => format!("`{}` asks, and the mode never does", name(rule)),
             Action::Deny | Action::Allow => match rule.reason() {
@@ -217,7 +220,7 @@ fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) 
             security: Security::Deny,
             ..
         } => "the mode runs nothing".to_owned(),
-        Basis::Default { .. } | Basis::SafeBin | Basis::Wrapper => match refuses_exceptions {
+        Basis::Default { .. } | Basis::SafeBin | Basis::Wrapper => match rejects(Category::Rules) {
             true => {
                 "no trusted prefix matches, and the mode refuses exceptions to rules".to_owned()
             }

@@ -50,9 +50,10 @@ pub(crate) fn file() -> BoxedStrategy<ProgramFile> {
         prop::bool::weighted(0.8),
         digest(),
         prop::option::weighted(0.04, path()),
+        prop::bool::weighted(0.1),
     )
         .prop_map(
-            |(given, links, resolved, origin, is_settled, sha256, alias)| {
+            |(given, links, resolved, origin, is_settled, sha256, alias, gains_rights)| {
                 let is_plain = !given.contains("..") && !given.contains("//");
                 ProgramFile {
                     links: links.into_iter().map(Into::into).collect(),
@@ -62,6 +63,7 @@ pub(crate) fn file() -> BoxedStrategy<ProgramFile> {
                     origin,
                     is_settled,
                     aliases: alias.into_iter().map(Into::into).collect(),
+                    gains_rights,
                     sha256,
                     ..ProgramFile::at(given)
                 }

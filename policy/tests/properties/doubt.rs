@@ -124,6 +124,14 @@ proptest! {
     }
 
     #[test]
+    fn a_file_that_brings_rights_never_loosens(policy in draw::policy(), calls in calls()) {
+        let [bringing, plain] = [true, false].map(|gains_rights| changed(&calls, |request| {
+            files(request).for_each(|file| file.gains_rights = gains_rights);
+        }));
+        assert_no_looser(&policy, &bringing, &plain)?;
+    }
+
+    #[test]
     fn an_interpreter_more_never_loosens(
         policy in draw::policy(), calls in calls(), interpreter in interpreter(),
     ) {

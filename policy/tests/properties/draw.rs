@@ -11,12 +11,13 @@ use super::draft::{DraftFile, DraftMode, DraftPolicy, DraftRule};
 
 pub(crate) const SECURITY: [&str; 3] = ["deny", "allowlist", "full"];
 pub(crate) const ASK: [&str; 3] = ["off", "on-miss", "always"];
-pub(crate) const APPROVAL: [&str; 5] = [
+pub(crate) const APPROVAL: [&str; 6] = [
     "'unless_trusted'",
     "'on_request'",
     "'never'",
     "{ reject = { rules = true } }",
     "{ reject = { rules = false } }",
+    "{ reject = { sandbox_approval = true } }",
 ];
 /// Every key of a rule that the properties draw.
 pub(crate) const KEYS: [&str; 10] = [
@@ -62,7 +63,9 @@ pub(crate) fn program(action: Action) -> Text {
     let entry = prop_oneof![1 => one_of(&NAMES), 1 => one_of(&PATHS)];
     match action {
         Action::Allow => entry.boxed(),
-        Action::Ask | Action::Deny => prop_oneof![8 => entry, 1 => anywhere].boxed(),
+        Action::Ask | Action::Deny => {
+            prop_oneof![20 => entry, 2 => anywhere, 1 => one_of(&["@setuid"])].boxed()
+        }
     }
 }
 

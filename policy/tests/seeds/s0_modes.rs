@@ -102,23 +102,46 @@ fn r43_rejecting_nothing_asks() {
     );
 }
 
-/// Whether the engine can tell these questions apart is for a later version; until then a policy
-/// that wants some of them refused is refused itself, and never loaded as if it had not said so.
+/// The seed has no questions of tools; until the engine judges such calls, a policy that wants
+/// them refused is refused itself, and never loaded as if it had not said so.
 #[test]
 fn r44_the_other_refusals_are_carried_and_change_what_happens() {
-    for (sandbox_approval, mcp_elicitations) in [(true, false), (false, true)] {
-        let approval = AskForApproval::Reject {
-            sandbox_approval,
-            rules: false,
-            mcp_elicitations,
-        };
-        let faults = faults(&trusting().translate(&approval));
-        assert!(
-            faults.contains("is not supported by this version yet"),
-            "{faults}"
-        );
+    for (sandbox_approval, refused) in [(true, "forbidden"), (false, "needs_approval")] {
+        let approval = rejecting(sandbox_approval, false);
+        assert_eq!(phase_of_rights(&approval), refused);
+        assert_eq!(phase(&trusting(), &approval, "git status"), "allowed");
+        assert_eq!(phase(&trusting(), &approval, "git push"), "needs_approval");
     }
-    assert_eq!(phase(&trusting(), &REJECT_NOTHING, "git status"), "allowed");
+    let faults = faults(&trusting().translate(&rejecting(false, true)));
+    assert!(
+        faults.contains("is not supported by this version yet"),
+        "{faults}"
+    );
+}
+
+fn rejecting(sandbox_approval: bool, mcp_elicitations: bool) -> AskForApproval {
+    AskForApproval::Reject {
+        sandbox_approval,
+        rules: false,
+        mcp_elicitations,
+    }
+}
+
+/// What comes of a trusted call, the file of which brings rights that the session lacks, beside
+/// what execward brings to every policy.
+fn phase_of_rights(approval: &AskForApproval) -> &'static str {
+    let translation = trusting().translate(approval);
+    let places = places();
+    let sources: Vec<_> = execward_policy::builtin(&places)
+        .chain(translation.sources())
+        .collect();
+    let ruleset =
+        Ruleset::load(&sources, &places, &NoIncludes).unwrap_or_else(|faults| panic!("{faults}"));
+    let mut request = call("newgrp users");
+    request.program.gains_rights = true;
+    let request = described(&ruleset, &request);
+    let decision = ExecPolicyDecision::of(&ruleset, &translation, &request, NOW);
+    decision.requirement.phase()
 }
 
 #[test]
@@ -219,14 +242,21 @@ fn o14_a_rejection_filters_questions_and_nothing_else() {
 }
 
 #[test]
-fn o15_a_rejection_that_is_not_understood_is_not_ignored() {
+fn o15_each_refusal_is_for_questions_of_its_own() {
+    assert_eq!(
+        phase_of_rights(&REJECT_RULES),
+        "forbidden",
+        "no rule trusts it"
+    );
+    assert_eq!(phase_of_rights(&REJECT_NOTHING), "needs_approval");
     let approval = AskForApproval::Reject {
         sandbox_approval: true,
         rules: true,
         mcp_elicitations: false,
     };
-    let faults = faults(&trusting().translate(&approval));
-    assert!(faults.contains("sandbox_approval"), "{faults}");
+    assert_eq!(phase_of_rights(&approval), "forbidden");
+    assert_eq!(phase(&trusting(), &approval, "git push"), "forbidden");
+    assert_eq!(phase(&trusting(), &approval, "git status"), "allowed");
 }
 
 #[test]

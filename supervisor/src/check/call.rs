@@ -160,7 +160,8 @@ impl Caller {
             Ok(mut image) => {
                 let mut ask = |image: &_| {
                     let lineage = Lineage::default();
-                    self.describer.describe(image, &call.argv, &cwd, lineage)
+                    self.describer
+                        .describe(image, own, &call.argv, &cwd, lineage)
                 };
                 let request = ask(&image);
                 if !rules.wants_digests(&request, Timestamp::now()) {

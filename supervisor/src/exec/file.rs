@@ -1,10 +1,10 @@
 //! One file of an exec: who it is, where it lies, what it is to execve(2).
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use execward_policy::{Digest, Origin};
-use rustix::fs::{OFlags, Statx, StatxFlags, statx};
+use rustix::fs::{OFlags, Statx, StatxFlags, fgetxattr, statx};
 use rustix::io::{Errno, ReadWriteFlags};
 
 use super::filesystem::{Filesystem, QUIETLY, UNIQUE_MOUNT};
@@ -45,6 +45,9 @@ pub(crate) struct FileFacts {
     pub(crate) id: FileId,
     pub(crate) mode: u32,
     pub(crate) uid: u32,
+    pub(crate) gid: u32,
+    /// Capabilities that it permits whoever executes it: capabilities(7), "File capabilities".
+    pub(crate) capabilities: u64,
     pub(crate) size: u64,
     /// Change time, nanoseconds since the epoch.
     pub(crate) ctime_ns: i128,
@@ -76,6 +79,26 @@ impl FileFacts {
         const EXECUTE: u32 = 0o111;
         self.kind != Kind::NotRegular && self.mode & EXECUTE != 0
     }
+
+    /// Whether execve(2) is to give `task` rights that it lacks, whatever keeps the session from
+    /// gaining any: set-user-ID, set-group-ID, capabilities of the file. Those of a script count for
+    /// nothing, its interpreter's do.
+    pub(crate) fn brings_rights(&self, task: &Credentials) -> bool {
+        // Of linux/capability.h.
+        const CAP_SETGID: u64 = 1 << 6;
+        const CAP_SETUID: u64 = 1 << 7;
+        // Without the group's execute bit, set-group-ID means a lock: inode(7).
+        const SET_GROUP: u32 = libc::S_ISGID | libc::S_IXGRP;
+        let gains_user = self.mode & libc::S_ISUID != 0
+            && self.uid != task.uids[1]
+            && task.effective & CAP_SETUID == 0;
+        let gains_group = self.mode & SET_GROUP == SET_GROUP
+            && self.gid != task.gids[1]
+            && task.effective & CAP_SETGID == 0;
+        let gains_capabilities = self.capabilities & !task.effective != 0;
+        !matches!(self.kind, Kind::Script { .. })
+            && (gains_user || gains_group || gains_capabilities)
+    }
 }
 
 impl HeldFile {
@@ -91,28 +114,29 @@ impl HeldFile {
     }
 }
 
-/// Files that were ELF images when their header was last read, by identity, size and change time.
+/// Files that were ELF images when their header was last read, by identity, size and change time,
+/// each with the capabilities that it brings.
 ///
 /// These do not bind content: a writer with a mapping changes it unseen. Nothing rests on it either:
 /// what the kernel makes of the file shows at the exec-stop, and is judged if it is not this.
 #[derive(Debug, Default)]
 pub(crate) struct KnownElves {
-    known: HashSet<(FileId, u64, i128)>,
+    known: HashMap<(FileId, u64, i128), u64>,
 }
 
 /// Most files remembered; after that the memory starts afresh.
 const ELVES_MAX: usize = 4096;
 
 impl KnownElves {
-    fn has(&self, seen: &Statx) -> bool {
-        self.known.contains(&Self::key(seen))
+    fn capabilities(&self, seen: &Statx) -> Option<u64> {
+        self.known.get(&Self::key(seen)).copied()
     }
 
-    fn add(&mut self, seen: &Statx) {
+    fn add(&mut self, seen: &Statx, capabilities: u64) {
         if self.known.len() >= ELVES_MAX {
             self.known.clear();
         }
-        self.known.insert(Self::key(seen));
+        self.known.insert(Self::key(seen), capabilities);
     }
 
     fn key(seen: &Statx) -> (FileId, u64, i128) {
@@ -149,18 +173,22 @@ pub(super) fn examine(
                 .map_err(LookupError::Kernel)?,
         ),
     };
-    let kind = match u32::from(seen.stx_mode) & libc::S_IFMT {
-        libc::S_IFREG if lookup.elves.has(&seen) => Kind::Elf,
-        libc::S_IFREG => kind(lookup, fd.as_fd(), filesystem, own)?,
-        _ => Kind::NotRegular,
+    let is_regular = u32::from(seen.stx_mode) & libc::S_IFMT == libc::S_IFREG;
+    let known = lookup.elves.capabilities(&seen).filter(|_| is_regular);
+    let (kind, capabilities) = match known {
+        Some(capabilities) => (Kind::Elf, capabilities),
+        None if is_regular => head(lookup, fd.as_fd(), filesystem, own)?,
+        None => (Kind::NotRegular, 0),
     };
     if kind == Kind::Elf && filesystem == Filesystem::Local {
-        lookup.elves.add(&seen);
+        lookup.elves.add(&seen, capabilities);
     }
     let facts = FileFacts {
         id: FileId::of(&seen),
         mode: u32::from(seen.stx_mode),
         uid: seen.stx_uid,
+        gid: seen.stx_gid,
+        capabilities,
         size: seen.stx_size,
         ctime_ns: nanoseconds(&seen.stx_ctime),
         mtime_ns: nanoseconds(&seen.stx_mtime),
@@ -189,12 +217,13 @@ fn origin(lookup: &Lookup<'_>, seen: &Statx, filesystem: Filesystem, given: &[u8
     Origin::Session
 }
 
-fn kind(
+/// What a regular file is, by its first bytes, and the capabilities that it brings.
+fn head(
     lookup: &Lookup<'_>,
     fd: BorrowedFd<'_>,
     filesystem: Filesystem,
     own: &Credentials,
-) -> Result<Kind, LookupError> {
+) -> Result<(Kind, u64), LookupError> {
     let is_patient = lookup.patience == Patience::Waiting;
     if filesystem == Filesystem::Unstable && !is_patient {
         return Err(LookupError::WouldWait);
@@ -209,15 +238,16 @@ fn kind(
     let file = match as_the_task.or_else(|_| lookup.proc.reopen(fd, flags)) {
         Ok(file) => file,
         Err(Errno::AGAIN) => return Err(LookupError::Leased),
-        Err(_) => return Ok(Kind::Unreadable),
+        // Nobody runs what the gate cannot read.
+        Err(_) => return Ok((Kind::Unreadable, 0)),
     };
     let mut buffer = [0; HEADER_BYTES];
     let len = match read_head(file.as_fd(), &mut buffer, is_patient) {
         Ok(len) => len,
         Err(Errno::AGAIN) => return Err(LookupError::WouldWait),
-        Err(_) => return Ok(Kind::Unreadable),
+        Err(_) => return Ok((Kind::Unreadable, 0)),
     };
-    Ok(match Header::parse(buffer.get(..len).unwrap_or_default()) {
+    let kind = match Header::parse(buffer.get(..len).unwrap_or_default()) {
         Header::Elf => Kind::Elf,
         Header::Script {
             interpreter,
@@ -227,7 +257,27 @@ fn kind(
             argument,
         },
         Header::Other => Kind::Other,
-    })
+    };
+    Ok((kind, capabilities(file.as_fd())))
+}
+
+/// The capabilities that a file permits; all of them where that cannot be told.
+fn capabilities(file: BorrowedFd<'_>) -> u64 {
+    /// `vfs_ns_cap_data` of linux/capability.h: a version, then two words of permitted and
+    /// inheritable capabilities each, and a user; the first version has one of the two.
+    const BYTES: usize = 24;
+    let mut data = [0; BYTES];
+    match fgetxattr(file, "security.capability", &mut data) {
+        Ok(_) => {
+            let word = |at: usize| {
+                let bytes = data.get(at..at + 4).and_then(|bytes| bytes.try_into().ok());
+                u64::from(u32::from_le_bytes(bytes.unwrap_or([0xff; 4])))
+            };
+            word(4) | word(12) << 32
+        }
+        Err(Errno::NODATA | Errno::OPNOTSUPP) => 0,
+        Err(_) => u64::MAX,
+    }
 }
 
 fn read_head(

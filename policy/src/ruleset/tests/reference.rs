@@ -74,15 +74,13 @@ impl<'r> Reference<'r> {
         self.of(Action::Deny).find(holds)
     }
 
-    fn asking(&self, images: &Images<'_>, escalates: bool) -> Option<&'r Rule> {
+    fn asking(&self, images: &Images<'_>, is_meant: impl Fn(&Rule) -> bool) -> Option<&'r Rule> {
         let asks = |ask: &Rule, image: &Image<'_>| {
             let answers =
                 |allow: &Rule| allow.holds(image, self.now) && allow.outweighs(ask, image);
             ask.holds(image, self.now) && !self.of(Action::Allow).any(answers)
         };
-        let mut rules = self
-            .of(Action::Ask)
-            .filter(|rule| rule.escalates() == escalates);
+        let mut rules = self.of(Action::Ask).filter(|rule| is_meant(rule));
         rules.find(|rule| images.all().any(|image| asks(rule, image)))
     }
 
@@ -140,10 +138,14 @@ impl<'r> Reference<'r> {
         let mut payloads = wrapper::payloads(&images.program);
         let deny = self.denying(request);
         let deny = deny.or_else(|| payloads.find_map(|payload| self.denying_payload(&payload)));
-        if let Some(rule) = deny.or_else(|| self.asking(&images, true)) {
+        if let Some(rule) = deny.or_else(|| self.asking(&images, Rule::escalates)) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
-        let (state, basis) = if let Some(rule) = self.asking(&images, false) {
+        let about = |category| self.asking(&images, |rule| rule.category() == category);
+        let judged = |state, category, basis| self.ruleset.judge(state, category, basis);
+        let by_rights = about(Category::Sandbox)
+            .map(|rule| judged(State::Asked, Category::Sandbox, Some(Basis::Rule(rule))));
+        let (state, basis) = if let Some(rule) = about(Category::Rules) {
             (State::Asked, Some(Basis::Rule(rule)))
         } else if let Some(rule) = self.allowing(&images) {
             (State::Allowed, Some(Basis::Rule(rule)))
@@ -156,7 +158,8 @@ impl<'r> Reference<'r> {
         } else {
             (State::Unmatched, None)
         };
-        self.ruleset.judge(state, basis)
+        let by_rules = judged(state, Category::Rules, basis);
+        by_rights.map_or(by_rules, |by_rights| by_rules.stricter(by_rights))
     }
 }
 

@@ -212,3 +212,85 @@ fn of_several_rules_the_highest_layer_and_then_the_first_id_is_named() {
         ("b", Layer::User, "p.toml", 6)
     );
 }
+
+/// A file that brings rights, called by its path.
+fn bringing_rights(path: &str) -> ExecRequest {
+    let program = ProgramFile {
+        gains_rights: true,
+        ..ProgramFile::at(path)
+    };
+    call(program, &[path])
+}
+
+#[test]
+fn rights_are_asked_about_beside_all_else_and_each_refusal_is_for_its_own() {
+    let rules = "[[ask]]\nid = 'rights'\nprogram = '@setuid'\n\
+        [[ask]]\nid = 'asked'\nprogram = 'asked'\n\
+        [[allow]]\nid = 'ok'\nprogram = ['/usr/bin/ok', '/usr/bin/asked']";
+    for (approval, ok, asked, missed, plain_missed) in [
+        ("'unless_trusted'", 'P', 'P', 'P', 'P'),
+        ("'never'", 'D', 'D', 'D', 'D'),
+        ("{ reject = { rules = true } }", 'P', 'D', 'D', 'D'),
+        (
+            "{ reject = { sandbox_approval = true } }",
+            'D',
+            'D',
+            'D',
+            'P',
+        ),
+        (
+            "{ reject = { rules = true, sandbox_approval = true } }",
+            'D',
+            'D',
+            'D',
+            'D',
+        ),
+    ] {
+        let text = format!(
+            "version = 1\nmode = {{ security = 'allowlist', approval = {approval} }}\n{rules}"
+        );
+        let ruleset = load(&[(&text, Layer::User)]);
+        let letter = |request: &ExecRequest| {
+            let verdict = ruleset.decide(request, Timestamp::UNIX_EPOCH);
+            match verdict.decision() {
+                Decision::Allow => 'A',
+                Decision::Ask => 'P',
+                Decision::Deny => 'D',
+            }
+        };
+        let plain = |path| call(ProgramFile::at(path), &[path]);
+        let seen = [
+            letter(&bringing_rights("/usr/bin/ok")),
+            letter(&bringing_rights("/usr/bin/asked")),
+            letter(&bringing_rights("/usr/bin/missed")),
+            letter(&plain("/usr/bin/missed")),
+            letter(&plain("/usr/bin/ok")),
+        ];
+        assert_eq!(seen, [ok, asked, missed, plain_missed, 'A'], "{approval}");
+    }
+}
+
+#[test]
+fn a_question_about_rights_is_lifted_as_any_is_and_never_falls_open() {
+    let builtin = "version = 1\n[[ask]]\nid = 'rights'\nprogram = '@setuid'";
+    let user = "version = 1\nmode = { security = 'full', ask_fallback = 'full' }\n\
+        [[allow]]\nid = 'ok'\nprogram = '/usr/bin/ok'";
+    let ruleset = load(&[(builtin, Layer::Builtin), (user, Layer::User)]);
+    let decide = |path| ruleset.decide(&bringing_rights(path), Timestamp::UNIX_EPOCH);
+    assert_eq!(decide("/usr/bin/ok").decision(), Decision::Allow);
+    let asked = decide("/usr/bin/other");
+    assert_eq!(asked.decision(), Decision::Ask);
+    assert_eq!(asked.unanswered(), Decision::Deny);
+    assert_eq!(asked.rule().map(Rule::id), Some("rights"));
+}
+
+#[test]
+fn no_allow_means_the_files_that_bring_rights() {
+    let ruleset = policy("[[allow]]\nid = 'a'\nprogram = ['@setuid', '/usr/bin/*', '!@setuid']");
+    let decide = |request: &ExecRequest| ruleset.decide(request, Timestamp::UNIX_EPOCH).decision();
+    assert_eq!(decide(&bringing_rights("/usr/bin/x")), Decision::Ask);
+    assert_eq!(
+        decide(&call(ProgramFile::at("/usr/bin/x"), &["x"])),
+        Decision::Allow
+    );
+}

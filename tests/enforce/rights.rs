@@ -1,0 +1,142 @@
+//! Files that bring rights: set-user-ID, set-group-ID, capabilities of their own.
+
+use std::ffi::CString;
+use std::fs::{self, Permissions};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use execward_tests::{Ground, Ran, is_root, skip};
+
+/// Runs `line` in a shell of a user without rights. (setpriv itself keeps its own until it executes
+/// that.)
+fn as_another(ground: &Ground, line: &str) -> Ran {
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    ground.run(&[&["setpriv"], &user[..], &["sh", "-c", line]].concat())
+}
+
+/// A ground where anybody may write, with copies of touch that root owns: `plain`, and `suid`,
+/// `sgid`, `caps`, which bring rights.
+#[track_caller]
+fn ground(rules: &str) -> Ground {
+    let ground = Ground::full(rules);
+    let writable = Permissions::from_mode(0o777);
+    fs::set_permissions(ground.path(""), writable).expect("chmod");
+    for (name, mode) in [
+        ("plain", 0o755),
+        ("suid", 0o4755),
+        ("sgid", 0o2755),
+        ("lock", 0o2745),
+        ("caps", 0o755),
+    ] {
+        let _copy = ground.copy("/usr/bin/touch", name);
+        fs::set_permissions(ground.path(name), Permissions::from_mode(mode)).expect("chmod");
+    }
+    permit_chown(&ground.path("caps"));
+    ground
+}
+
+/// Gives `CAP_CHOWN` to whoever executes the file: `vfs_cap_data` of linux/capability.h.
+fn permit_chown(path: &Path) {
+    const REVISION_2: u32 = 0x0200_0000;
+    const CAP_CHOWN: u32 = 1;
+    let words = [REVISION_2, CAP_CHOWN, 0, 0, 0];
+    let data: Vec<u8> = words.into_iter().flat_map(u32::to_le_bytes).collect();
+    let path = CString::new(path.as_os_str().as_bytes()).expect("a path");
+    let flags = rustix::fs::XattrFlags::empty();
+    rustix::fs::setxattr(&path, "security.capability", &data, flags).expect("setxattr");
+}
+
+#[test]
+fn a_file_that_brings_rights_is_asked_about_and_one_that_does_not_runs() {
+    if !is_root() {
+        return skip("only root can make such files");
+    }
+    let ground = ground("");
+    for (name, is_asked) in [
+        ("plain", false),
+        ("suid", true),
+        ("sgid", true),
+        ("lock", false),
+        ("caps", true),
+    ] {
+        let (program, marker) = (format!("./{name}"), format!("{name}.ran"));
+        let ran = as_another(&ground, &format!("{program} {marker}"));
+        assert_eq!(ground.has(&marker), !is_asked, "{name}: {}", ran.stderr);
+        let decision = ran.decisions(&[&program])[0];
+        if !is_asked {
+            assert_eq!(decision["decision"]["verdict"], "allow", "{decision}");
+            continue;
+        }
+        assert_eq!(decision["decision"]["verdict"], "deny", "{decision}");
+        assert_eq!(decision["decision"]["reason"], "no_approver");
+        assert_eq!(decision["decision"]["rule"]["id"], "set-uid");
+        assert_eq!(decision["effect"]["errno"], "EPERM");
+        assert!(ran.stderr.contains("rule set-uid asks"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn who_has_the_rights_already_is_not_asked_and_an_allow_of_the_users_lifts_it() {
+    if !is_root() {
+        return skip("only root can make such files");
+    }
+    let ground = ground("[[allow]]\nid = \"ok\"\nprogram = \"DIR/suid\"\n");
+    for name in ["suid", "sgid", "caps"] {
+        let ran = ground.run(&[&format!("./{name}"), &format!("{name}.root")]);
+        assert!(ground.has(&format!("{name}.root")), "{}", ran.stderr);
+    }
+    let ran = as_another(&ground, "./suid other");
+    assert!(ground.has("other"), "{}", ran.stderr);
+    let decision = ran.decisions(&["./suid"])[0];
+    assert_eq!(decision["decision"]["rule"]["id"], "ok");
+    let ran = as_another(&ground, "./sgid never");
+    assert!(!ground.has("never"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_refusal_of_such_questions_refuses_no_other() {
+    if !is_root() {
+        return skip("only root can make such files");
+    }
+    let asking = "approval = { reject = { sandbox_approval = true } }\n\
+        [[allow]]\nid = \"sh\"\nprogram = [\"setpriv\", \"sh\", \"dash\"]\n\
+        [[ask]]\nid = \"plain\"\nprogram = \"DIR/plain\"\n";
+    let ground = ground(asking);
+    for (line, reason) in [("./suid never", "rule"), ("./plain never", "no_approver")] {
+        let ran = as_another(&ground, line);
+        assert!(!ground.has("never"), "{}", ran.stderr);
+        let program = line.split(' ').next().unwrap_or_default();
+        let decision = ran.decisions(&[program])[0];
+        assert_eq!(decision["decision"]["verdict"], "deny");
+        assert_eq!(decision["decision"]["reason"], reason, "{decision}");
+    }
+}
+
+/// The system's own set-user-ID files are not this user's.
+#[test]
+fn what_the_system_has_set_uid_is_asked_about_and_its_copy_runs() {
+    if is_root() {
+        return skip("root has the rights of such files already");
+    }
+    let ground = Ground::full("");
+    let found = ["/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd"]
+        .into_iter()
+        .find(|path| {
+            let mode = fs::metadata(path).map(|seen| seen.permissions().mode());
+            mode.is_ok_and(|mode| mode & 0o4000 != 0)
+        });
+    let Some(path) = found else {
+        return skip("the system has no set-user-ID file that is known here");
+    };
+    let _copy = ground.copy(path, "copy");
+    let ran = ground.run(&[path, "--version"]);
+    let decision = ran.decisions(&[path])[0];
+    assert_eq!(decision["decision"]["verdict"], "deny", "{decision}");
+    assert_eq!(decision["decision"]["rule"]["id"], "set-uid");
+    assert_eq!(decision["effect"]["errno"], "EPERM");
+    assert_eq!(ran.stdout, "");
+    let ran = ground.run(&["./copy", "--version"]);
+    let decision = ran.decisions(&["./copy"])[0];
+    assert_eq!(decision["decision"]["verdict"], "allow", "{decision}");
+}
