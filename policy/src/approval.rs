@@ -20,6 +20,8 @@ pub enum Approval {
         rules: bool,
         /// Those about rights that the session does not have.
         sandbox_approval: bool,
+        /// Those about calls of tools.
+        mcp_elicitations: bool,
     },
 }
 
@@ -30,6 +32,8 @@ pub(crate) enum Category {
     Rules,
     /// Rights that the session does not have.
     Sandbox,
+    /// A call of a tool, whatever rules and mode say of it.
+    Tool,
 }
 
 /// As the language writes it.
@@ -42,11 +46,15 @@ impl fmt::Display for Approval {
             Self::Reject {
                 rules,
                 sandbox_approval,
+                mcp_elicitations,
             } => {
-                let flags = [("rules", rules), ("sandbox_approval", sandbox_approval)];
-                let set = flags.into_iter().filter(|(_, is_set)| **is_set);
-                let set: Vec<_> = set.map(|(name, _)| format!("{name} = true")).collect();
-                write!(f, "{{ reject = {{ {} }} }}", set.join(", "))
+                let flags = [
+                    ("rules", rules),
+                    ("sandbox_approval", sandbox_approval),
+                    ("mcp_elicitations", mcp_elicitations),
+                ];
+                let flags = flags.map(|(name, is_set)| format!("{name} = {is_set}"));
+                write!(f, "{{ reject = {{ {} }} }}", flags.join(", "))
             }
         }
     }
@@ -55,15 +63,18 @@ impl fmt::Display for Approval {
 impl Approval {
     /// Whether a question of that category is a refusal, and others are not.
     pub(crate) fn rejects(self, category: Category) -> bool {
-        match (self, category) {
-            (Self::Reject { rules, .. }, Category::Rules) => rules,
-            (
-                Self::Reject {
-                    sandbox_approval, ..
-                },
-                Category::Sandbox,
-            ) => sandbox_approval,
-            (Self::UnlessTrusted | Self::OnRequest | Self::Never, _) => false,
+        let Self::Reject {
+            rules,
+            sandbox_approval,
+            mcp_elicitations,
+        } = self
+        else {
+            return false;
+        };
+        match category {
+            Category::Rules => rules,
+            Category::Sandbox => sandbox_approval,
+            Category::Tool => mcp_elicitations,
         }
     }
 

@@ -3,10 +3,12 @@
 //! Read as RFC 3986 has it, and no further: what a client might take for another host than this
 //! file does (a backslash, a percent sign, two ports) names none that can be told.
 
+use std::net::{Ipv4Addr, Ipv6Addr};
+
 /// A host, and its port if the text has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Without brackets and last dot.
+    /// Without brackets and last dot; an address as it is written shortest.
     name: Vec<u8>,
     port: Option<u16>,
 }
@@ -96,6 +98,14 @@ pub(crate) fn of(text: &[u8]) -> Option<Host> {
     authority(head.get(..colon)?, None)
 }
 
+/// The host of a URL that a fetcher of its own is given: it may read as WHATWG's "URL Standard" has
+/// it, which passes over blanks and makes up slashes.
+pub(crate) fn of_url(text: &[u8]) -> Option<Host> {
+    let is_told = text.iter().all(u8::is_ascii_graphic)
+        && (split_scheme(text).is_some() || !text.contains(&b':'));
+    of(text).filter(|_| is_told)
+}
+
 /// A scheme and what follows its `://`.
 fn split_scheme(text: &[u8]) -> Option<(&[u8], &[u8])> {
     let at = text.windows(3).position(|window| window == b"://")?;
@@ -142,10 +152,42 @@ fn authority(text: &[u8], default: Option<u16>) -> Option<Host> {
         byte.is_ascii_alphanumeric() || b"-_.".contains(byte) || is_address && *byte == b':'
     };
     let is_name = !name.is_empty() && name.iter().all(is_name_byte);
-    is_name.then(|| Host {
-        name: name.to_vec(),
-        port,
-    })
+    let text = str::from_utf8(name).ok().filter(|_| is_name)?;
+    let name = match is_address {
+        true => shortest(text.parse().ok()?),
+        false => number_address(text).map_or_else(|| text.to_owned(), |it| it.to_string()),
+    };
+    let name = name.into_bytes();
+    Some(Host { name, port })
+}
+
+/// An address of version 6 as it is written shortest; one that stands for version 4 as that.
+fn shortest(address: Ipv6Addr) -> String {
+    let mapped = address.to_ipv4_mapped();
+    mapped.map_or_else(|| address.to_string(), |mapped| mapped.to_string())
+}
+
+/// The address of version 4 that a name is in one of its many spellings: decimal, octal and
+/// hexadecimal parts, the last of which fills what is left. inet_aton(3).
+fn number_address(name: &str) -> Option<Ipv4Addr> {
+    let number = |part: &str| {
+        let (digits, radix) = match part.strip_prefix("0x").or_else(|| part.strip_prefix("0X")) {
+            Some(digits) => (digits, 16),
+            None if part.len() > 1 && part.starts_with('0') => (part, 8),
+            None => (part, 10),
+        };
+        match digits {
+            "" if radix == 16 => Some(0),
+            digits if digits.starts_with('+') => None,
+            digits => u32::from_str_radix(digits, radix).ok(),
+        }
+    };
+    let parts: Option<Vec<u32>> = name.split('.').map(number).collect();
+    let (last, first) = parts.as_deref()?.split_last()?;
+    let bits = 32 - 8 * u32::try_from(first.len()).ok()?.min(4);
+    let is_within = u64::from(*last) < 1 << bits && first.iter().all(|part| *part < 256);
+    let shifted = first.iter().zip([24, 16, 8]).map(|(part, by)| part << by);
+    (is_within && first.len() < 4).then(|| Ipv4Addr::from(shifted.sum::<u32>() | last))
 }
 
 /// The ports of the schemes that clients know by heart.
@@ -211,6 +253,18 @@ mod tests {
             ("https:///evil.example", None),
             ("https://[::1]:80/", Some("::1:80")),
             ("https://[::1", None),
+            ("http://2130706433/", Some("127.0.0.1:80")),
+            ("http://0x7f.1", Some("127.0.0.1:80")),
+            ("0xA9FEA9FE", Some("169.254.169.254")),
+            ("0251.0376.43518", Some("169.254.169.254")),
+            ("http://[::ffff:a9fe:a9fe]/", Some("169.254.169.254:80")),
+            ("http://[0:0::0:1]/", Some("::1:80")),
+            ("http://[1.2.3.4]/", None),
+            ("1.2.3.4.5", Some("1.2.3.4.5")),
+            ("256.1.1.1", Some("256.1.1.1")),
+            ("4294967296", Some("4294967296")),
+            ("1.2.3.08", Some("1.2.3.08")),
+            ("0x", Some("0.0.0.0")),
             ("https://a:b:c/", None),
             ("pypi.org/simple", Some("pypi.org")),
             ("host", Some("host")),
@@ -226,6 +280,23 @@ mod tests {
             ("$HOST", None),
         ] {
             assert_eq!(shown(text).as_deref(), host, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_url_that_a_fetcher_may_read_in_another_way_names_no_host() {
+        for (text, is_told) in [
+            ("https://a.example/x", true),
+            ("a.example/x", true),
+            ("https:a.example", false),
+            ("https:/a.example", false),
+            ("https:a@b.example", false),
+            (" https://a.example", false),
+            ("https://a.exa\tmple", false),
+            ("https://a\u{e4}.example", false),
+            ("file:///etc/shadow", false),
+        ] {
+            assert_eq!(of_url(text.as_bytes()).is_some(), is_told, "{text}");
         }
     }
 

@@ -205,7 +205,7 @@ const KEYS: &[Key] = &[
     optional("allow",            TOP, Form::Tables(Section::Allow)),
     optional("ask",              TOP, Form::Tables(Section::Ask)),
     optional("deny",             TOP, Form::Tables(Section::Deny)),
-    later("tools",               TOP, Form::Map(Section::Tool)),
+    optional("tools",            TOP, Form::Map(Section::Tool)),
     optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
     later("charter",             TOP, Form::Table(Section::Charter)),
     optional("env",              TOP, Form::Table(Section::Env)),
@@ -219,7 +219,7 @@ const KEYS: &[Key] = &[
     later("escalate_to",         MODE, Form::Text(Kind::Free)),
     optional("rules",            REJECT, Form::Bool),
     optional("sandbox_approval", REJECT, Form::Bool),
-    later("mcp_elicitations",    REJECT, Form::Bool),
+    optional("mcp_elicitations", REJECT, Form::Bool),
 
     required("id",               RULES, Form::Text(Kind::Id)),
     optional("program",          RULES, Form::Texts(Kind::Program)).selecting(),

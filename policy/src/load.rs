@@ -12,6 +12,7 @@ use crate::rule::Rule;
 use crate::safe_bin::SafeBins;
 use crate::settings::Modes;
 use crate::source::{Included, Includes, Layer, Source};
+use crate::tool_mode::ToolModes;
 use crate::trust::Trust;
 use crate::watch::WatchList;
 
@@ -23,6 +24,8 @@ const DEPTH_MAX: usize = 8;
 pub(crate) struct Loaded {
     pub(crate) rules: Vec<Rule>,
     pub(crate) modes: Modes,
+    /// What calls of tools get, as far as the user or execward says.
+    pub(crate) tools: ToolModes,
     pub(crate) trust: Trust,
     pub(crate) safe_bins: SafeBins,
     /// Whether what the operator typed needs no rule.
@@ -75,12 +78,10 @@ pub(crate) fn load(
         faults.extend(failing_examples(&parts, places, &trust));
     }
     Diagnostics::check(faults)?;
-    let safe_bins = [Layer::Builtin, Layer::User]
-        .into_iter()
-        .flat_map(|layer| parts.iter().filter(move |part| part.layer == layer))
-        .filter_map(|part| part.safe_bins.clone())
-        .next_back()
-        .unwrap_or_default();
+    let safe_bins = own(&parts).filter_map(|part| part.safe_bins.clone());
+    let safe_bins = safe_bins.last().unwrap_or_default();
+    let mut tools = ToolModes::default();
+    own(&parts).for_each(|part| tools.extend(&part.tools));
     let settings: Vec<_> = parts
         .iter()
         .map(|part| (part.layer, part.settings))
@@ -89,10 +90,18 @@ pub(crate) fn load(
     Ok(Loaded {
         rules: rules.map(|draft| draft.rule).collect(),
         modes: Modes::of(&settings),
+        tools,
         trust,
         safe_bins,
         trusts_operator: !DISTRUSTING.iter().any(|preset| seen.contains(*preset)),
     })
+}
+
+/// The parts that may say more than rules and a mode, from the lowest layer: what the last of them
+/// says counts.
+fn own(parts: &[Part]) -> impl Iterator<Item = &Part> {
+    let layers = [Layer::Builtin, Layer::User].into_iter();
+    layers.flat_map(|layer| parts.iter().filter(move |part| part.layer == layer))
 }
 
 /// How a source came to be read.

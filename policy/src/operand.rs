@@ -1,13 +1,15 @@
 //! The files that a call names: its file operands.
 
-mod text;
+pub(crate) mod text;
+
+use std::collections::HashMap;
 
 use crate::class;
 use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
 use crate::image::{Image, Reading};
 use crate::path::{absolute, collapse, file_name};
-use crate::request::{Destination, ExecRequest, Stream};
+use crate::request::{Destination, Stream};
 
 /// What a call does to a file that it names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +33,8 @@ pub(crate) enum Part {
     Script,
     /// The directory that an option says the command works in.
     Place,
-    /// A word in the text of a program, which may be a file's name or not.
+    /// A word in the text of a program, or an argument of an unknown tool, which may be a file's name
+    /// or not.
     Guess,
 }
 
@@ -64,7 +67,7 @@ struct Written<'a> {
 pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     let request = image.request;
     let mut files: Vec<FileOperand> = placed(image)
-        .map(|(written, path)| FileOperand::of(written, path, request))
+        .map(|(written, path)| FileOperand::of(written, path, &request.destinations))
         .collect();
     if !image.is_program() {
         // What the kernel hands it is the program: that file is known.
@@ -254,10 +257,12 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
 }
 
 impl FileOperand {
-    fn of(written: Written<'_>, path: Option<Vec<u8>>, request: &ExecRequest) -> Self {
-        let destination = path
-            .as_ref()
-            .and_then(|path| request.destinations.get(path));
+    fn of(
+        written: Written<'_>,
+        path: Option<Vec<u8>>,
+        destinations: &HashMap<Vec<u8>, Destination>,
+    ) -> Self {
+        let destination = path.as_ref().and_then(|path| destinations.get(path));
         Self {
             accesses: written.accesses,
             part: written.part,
@@ -265,6 +270,23 @@ impl FileOperand {
             written: collapse(&path.unwrap_or_default()),
             destination: destination.cloned(),
         }
+    }
+
+    /// A file that a call of a tool names by that path, absolute, if anybody can tell which.
+    pub(crate) fn of_tool(
+        path: Option<Vec<u8>>,
+        part: Part,
+        accesses: &'static [Access],
+        is_walked: bool,
+        destinations: &HashMap<Vec<u8>, Destination>,
+    ) -> Self {
+        let written = Written {
+            text: None,
+            accesses,
+            part,
+            is_walked,
+        };
+        Self::of(written, path, destinations)
     }
 
     /// A file that a standard descriptor is.

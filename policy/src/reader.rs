@@ -27,6 +27,7 @@ use crate::safe_bin::SafeBins;
 use crate::settings::Settings;
 use crate::source::{Layer, SOURCE_MAX_BYTES, Source};
 use crate::syntax::{self, MadeUp};
+use crate::tool_mode::ToolModes;
 use crate::watch::EnvName;
 
 /// What one source says.
@@ -41,6 +42,8 @@ pub(crate) struct Part {
     /// `[env] untrusted`.
     pub(crate) untrusted: Vec<EnvName>,
     pub(crate) settings: Settings,
+    /// `[tools]`.
+    pub(crate) tools: ToolModes,
     pub(crate) rules: Vec<DraftRule>,
     pub(crate) faults: Vec<Fault>,
 }
@@ -64,6 +67,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         untrusted: Vec::new(),
         safe_bins: None,
         settings: Settings::default(),
+        tools: ToolModes::default(),
         rules: Vec::new(),
         faults,
     };
@@ -151,6 +155,9 @@ impl Reader<'_> {
         }
         if let Some(safe_bins) = fields.value("safe_bins") {
             self.safe_bins(safe_bins);
+        }
+        if let Some(tools) = fields.value("tools") {
+            self.tools(tools);
         }
         for (action, section) in [
             (Action::Allow, Section::Allow),
@@ -252,21 +259,10 @@ impl Reader<'_> {
             return;
         };
         let fields = self.checker.fields(Section::Mode, table, mode.span());
-        let security = |name| {
-            let word = fields.text(name)?;
-            Security::ALL
-                .into_iter()
-                .find(|value| value.as_str() == word.text)
-        };
-        let ask = fields.text("ask").and_then(|word| {
-            Ask::ALL
-                .into_iter()
-                .find(|value| value.as_str() == word.text)
-        });
         self.part.settings = Settings {
-            security: security("security"),
-            ask,
-            ask_fallback: security("ask_fallback"),
+            security: Security::of_key(&fields, "security"),
+            ask: Ask::of_key(&fields, "ask"),
+            ask_fallback: Security::of_key(&fields, "ask_fallback"),
             ask_timeout: self.ask_timeout(&fields),
             approval: fields
                 .value("approval")
@@ -305,6 +301,7 @@ impl Reader<'_> {
                 reject = Some(Approval::Reject {
                     rules: fields.is_true("rules"),
                     sandbox_approval: fields.is_true("sandbox_approval"),
+                    mcp_elicitations: fields.is_true("mcp_elicitations"),
                 });
             } else {
                 let found = value.get_ref().type_str();

@@ -14,6 +14,7 @@ use crate::program::Program;
 use crate::request::RuleKey;
 use crate::selector::{List, Selectors};
 use crate::source::Layer;
+use crate::tool_call::Seen;
 use crate::watch::Change;
 
 /// What a rule does with the calls that it holds for.
@@ -185,22 +186,60 @@ impl Rule {
     /// Whether this allow says at least as much of the call as the ask does, so that its
     /// author had the ask in view. Both hold for `image`.
     pub(crate) fn outweighs(&self, ask: &Self, image: &Image<'_>) -> bool {
-        if self.layer <= ask.layer || ask.layer == Layer::Floor {
+        if !self.is_above(ask) {
             return false;
         }
         if self.selectors.argv.is_some() {
             return true;
         }
-        let has = |key: &str| self.selectors.keys().any(|own| own == key);
-        let mut others = ask.selectors.keys().filter(|key| !WORDS.contains(key));
         let mut asked = ask.selectors.commands_of(image, Reading::Doubtful);
         let names = |flag: &Flag| {
             let mut commands = self.selectors.commands_of(image, Reading::Strict);
             commands.any(|own| own.names(flag))
         };
-        others.all(has)
+        self.has_selectors_of(ask)
             && self.words_named(image) >= ask.words_named(image)
             && asked.all(|asked| asked.flags.iter().all(names))
+    }
+
+    /// The same where both hold for a call of a tool, which has no words.
+    pub(crate) fn overrides(&self, ask: &Self) -> bool {
+        self.is_above(ask) && self.has_selectors_of(ask)
+    }
+
+    /// Whether the rule may answer questions of `ask`'s layer.
+    fn is_above(&self, ask: &Self) -> bool {
+        self.layer > ask.layer && ask.layer != Layer::Floor
+    }
+
+    /// Whether it has every selector that the ask has, words aside.
+    fn has_selectors_of(&self, ask: &Self) -> bool {
+        let has = |key: &str| self.selectors.keys().any(|own| own == key);
+        let mut others = ask.selectors.keys().filter(|key| !WORDS.contains(key));
+        others.all(has)
+    }
+
+    /// The first key that keeps the rule from holding for a call of a tool at `now`.
+    pub(crate) fn failing_tool_call(
+        &self,
+        seen: &Seen<'_>,
+        now: Timestamp,
+    ) -> Option<&'static str> {
+        if self.has_expired(now) {
+            return Some("expires");
+        }
+        let reading = self.action.reading();
+        self.selectors.failing_tool_call(seen, reading)
+    }
+
+    /// Whether the rule can be about calls of the tool.
+    pub(crate) fn is_about_tool(&self, name: &str) -> bool {
+        self.selectors.is_about_tool(name, self.action.reading())
+    }
+
+    /// Whether the rule names the tool.
+    pub(crate) fn names_tool(&self, name: &str) -> bool {
+        self.selectors.names_tool(name)
     }
 
     /// How many words of the call the rule names.

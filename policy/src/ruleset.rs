@@ -1,6 +1,7 @@
 //! A loaded policy, and the function that this crate is for.
 
 mod decide;
+mod tool_call;
 mod unlisted;
 
 use std::time::Duration;
@@ -21,6 +22,7 @@ use crate::safe_bin::SafeBins;
 use crate::settings::Modes;
 use crate::source::{Includes, Source};
 use crate::table::RuleTable;
+use crate::tool_mode::ToolModes;
 use crate::trust::Trust;
 use crate::wrapper;
 pub(crate) use unlisted::NotSafe;
@@ -31,6 +33,7 @@ pub struct Ruleset {
     pub(crate) table: RuleTable,
     pub(crate) trust: Trust,
     modes: Modes,
+    tools: ToolModes,
     pub(crate) safe_bins: SafeBins,
     wants: Wants,
     trusts_operator: bool,
@@ -70,6 +73,7 @@ impl Ruleset {
         let Loaded {
             rules,
             modes,
+            tools,
             trust,
             safe_bins,
             trusts_operator,
@@ -88,6 +92,7 @@ impl Ruleset {
             table: RuleTable::new(rules),
             trust,
             modes,
+            tools,
             safe_bins,
             wants,
             trusts_operator,
@@ -191,7 +196,7 @@ impl Ruleset {
     /// The mode in force, without what stands beside it.
     #[must_use]
     pub fn mode(&self) -> Mode {
-        self.modes.base
+        self.modes.base()
     }
 
     /// Whether no call is ever asked about: some mode in force forbids it, and then what an

@@ -3,6 +3,7 @@
 mod applet;
 mod named;
 mod surroundings;
+mod tool_call;
 
 use crate::case::Case;
 use crate::command::Command;

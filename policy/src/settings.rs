@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use crate::approval::Approval;
-use crate::mode::{Ask, Mode, Security};
+use crate::approval::{Approval, Category};
+use crate::mode::{Ask, Mode, Security, State};
 use crate::source::Layer;
+use crate::tool_mode::ToolMode;
+use crate::verdict::{Basis, Decision, Verdict};
 
 /// How long a question waits where no policy says so.
 const ASK_TIMEOUT: Duration = Duration::from_secs(5 * 60);
@@ -45,9 +47,9 @@ impl Settings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Modes {
     /// The user's, or what execward brings.
-    pub(crate) base: Mode,
-    /// What agents' files and floors say beside it, each with the rest of the base.
-    pub(crate) beside: Vec<Mode>,
+    base: Settings,
+    /// What agents' files and floors say beside it; each holds with the rest of the base.
+    beside: Vec<Settings>,
     /// How long a question waits: the shortest that anybody says.
     pub(crate) ask_timeout: Duration,
 }
@@ -70,21 +72,86 @@ impl Modes {
         let beside: Vec<Settings> = of(Layer::Agent)
             .chain(of(Layer::Floor))
             .filter(|settings| *settings != Settings::default())
-            .map(|settings| base.overlaid(settings))
             .collect();
-        let timeouts = beside
-            .iter()
-            .chain([&base])
-            .filter_map(|settings| settings.ask_timeout);
+        let all = beside.iter().chain([&base]);
+        let timeouts = all.filter_map(|settings| settings.ask_timeout);
         Self {
-            base: base.mode(),
             ask_timeout: timeouts.min().unwrap_or(ASK_TIMEOUT),
-            beside: beside.into_iter().map(Settings::mode).collect(),
+            base,
+            beside,
         }
     }
 
+    /// Those for calls of a tool: what `mode` has stands in place of the base's, but no question is
+    /// asked where the base asks none.
+    pub(crate) fn of_tool(&self, mode: ToolMode) -> Self {
+        let ask = match self.base.ask {
+            Some(Ask::Off) => Some(Ask::Off),
+            own => mode.ask.or(own),
+        };
+        let base = Settings {
+            security: mode.security.or(self.base.security),
+            ask,
+            ..self.base
+        };
+        Self {
+            base,
+            ..self.clone()
+        }
+    }
+
+    /// The user's mode, or the one that execward brings.
+    pub(crate) fn base(&self) -> Mode {
+        self.base.mode()
+    }
+
     pub(crate) fn all(&self) -> impl Iterator<Item = Mode> {
-        std::iter::once(self.base).chain(self.beside.iter().copied())
+        let beside = self.beside.iter();
+        let beside = beside.map(|settings| self.base.overlaid(*settings).mode());
+        std::iter::once(self.base()).chain(beside)
+    }
+
+    /// Puts what the rules say through the modes.
+    pub(crate) fn judge<'r>(
+        &self,
+        state: State,
+        category: Category,
+        basis: Option<Basis<'r>>,
+    ) -> Verdict<'r> {
+        let strictest = |decide: fn(Mode, State, Category) -> Decision| {
+            self.all()
+                .map(|mode| (decide(mode, state, category), mode))
+                .reduce(|strictest, other| {
+                    if other.0 > strictest.0 {
+                        other
+                    } else {
+                        strictest
+                    }
+                })
+        };
+        let (decision, mode) = strictest(Mode::decide).unwrap_or((Decision::Deny, self.base()));
+        // Where one never asks, what another would ask is a refusal.
+        let mut silent = self.all().filter(|mode| mode.never_asks());
+        let (decision, mode) = match (decision, silent.next()) {
+            (Decision::Ask, Some(silent)) => (Decision::Deny, silent),
+            _ => (decision, mode),
+        };
+        let unanswered = match decision {
+            Decision::Ask => strictest(Mode::unanswered).map_or(Decision::Deny, |(of, _)| of),
+            Decision::Allow | Decision::Deny => decision,
+        };
+        let is_led_to = match state {
+            State::Asked => mode.security != Security::Deny,
+            State::Allowed => decision == Decision::Allow,
+            State::Unmatched => false,
+        };
+        let (security, ask) = (mode.security, mode.ask);
+        let default = Basis::Default { security, ask };
+        Verdict::new(
+            decision,
+            basis.filter(|_| is_led_to).unwrap_or(default),
+            unanswered,
+        )
     }
 }
 
@@ -117,7 +184,7 @@ mod tests {
             (Layer::User, security(Security::Full)),
         ]);
         assert_eq!(
-            (modes.base.security, modes.base.ask),
+            (modes.base().security, modes.base().ask),
             (Security::Full, Ask::Off)
         );
         assert!(modes.beside.is_empty());
@@ -145,9 +212,9 @@ mod tests {
     #[test]
     fn alone_an_agents_mode_is_the_mode_and_a_floors_is_not() {
         let modes = Modes::of(&[(Layer::Agent, security(Security::Full))]);
-        assert_eq!(modes.base.security, Security::Full);
+        assert_eq!(modes.base().security, Security::Full);
         let modes = Modes::of(&[(Layer::Floor, security(Security::Full))]);
-        assert_eq!(modes.base.security, Security::Deny);
+        assert_eq!(modes.base().security, Security::Deny);
     }
 
     #[test]
@@ -163,7 +230,7 @@ mod tests {
             ),
         ]);
         assert_eq!(
-            (modes.base.security, modes.base.ask),
+            (modes.base().security, modes.base().ask),
             (Security::Full, Ask::Off)
         );
     }

@@ -14,7 +14,35 @@ const TABLE: &str = include_str!("../data/plain.txt");
 /// The tool that any exec stands for, by both of its names.
 pub(crate) const EXEC: [&str; 2] = ["bash_execute", "exec_shell"];
 
-const FETCH: &str = "web_fetch";
+/// The tool that fetches.
+pub(crate) const FETCH: &str = "web_fetch";
+
+/// The tools that the language knows, [`EXEC`] aside, and what each does to the files that its
+/// calls name.
+const KNOWN: [(&str, &[Access]); 5] = [
+    ("file_read", &[Access::Read]),
+    ("file_write", &[Access::Write]),
+    ("file_delete", &[Access::Delete]),
+    ("file_list", &[Access::List]),
+    (FETCH, &[]),
+];
+
+/// The one name of a tool that may have two.
+pub(crate) fn canonical(name: &str) -> &str {
+    let [first, _] = EXEC;
+    if EXEC.contains(&name) { first } else { name }
+}
+
+/// Whether the language knows what a tool of that name does.
+pub(crate) fn is_known(name: &str) -> bool {
+    EXEC.contains(&name) || KNOWN.iter().any(|(known, _)| *known == name)
+}
+
+/// What a tool of that name does to the files that its calls name, as far as that is known.
+pub(crate) fn accesses(name: &str) -> &'static [Access] {
+    let known = KNOWN.iter().find(|(known, _)| *known == name);
+    known.map_or(&[], |(_, accesses)| accesses)
+}
 
 /// Commands that do nothing but what their operands and options say.
 static PLAIN: LazyLock<HashSet<&'static str>> = LazyLock::new(|| {

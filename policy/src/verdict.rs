@@ -51,6 +51,8 @@ pub enum Basis<'r> {
     SafeBin,
     /// No rule holds, but the program only starts another, which is judged by itself.
     Wrapper,
+    /// Of a call of a tool: no rule and no table names the tool.
+    UnknownTool,
     /// The mode: no rule holds, or the mode is stricter than the rule that does.
     Default {
         /// The mode's `security`.
@@ -65,7 +67,7 @@ impl<'r> Basis<'r> {
     pub(crate) fn rule(self) -> Option<&'r Rule> {
         match self {
             Self::Rule(rule) | Self::Children(rule) => Some(rule),
-            Self::SafeBin | Self::Wrapper | Self::Default { .. } => None,
+            Self::SafeBin | Self::Wrapper | Self::UnknownTool | Self::Default { .. } => None,
         }
     }
 }

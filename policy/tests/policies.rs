@@ -3,19 +3,20 @@
 //!
 //! `#? VERDICT [cwd=DIR] [env=K=V] [via=PROGRAM] [within=RULE] [argv0=NAME] … : COMMAND LINE`; the
 //! working directory is the workspace unless another is said, a program without a slash is in
-//! `/usr/bin`, and `within` is below a process that the rule allowed.
+//! `/usr/bin`, and `within` is below a process that the rule allowed. Without a command line, of a
+//! call of a tool: `#? VERDICT tool=NAME [tpath=PATH] [url=URL] [arg=K=V] …  : `.
 
 use std::path::Path;
 use std::sync::Arc;
 
 use execward_policy::{
     Ancestor, Decision, Destination, Diagnostics, ExecRequest, Included, Includes, Layer, Places,
-    ProgramFile, RuleKey, Ruleset, Source,
+    ProgramFile, RuleKey, Ruleset, Source, ToolCall,
 };
 use jiff::Timestamp;
 
 /// Policies that use what this version does not read yet: nothing else is wrong with them.
-const OF_LATER: [&str; 2] = ["14-mcp-host", "16-charter"];
+const OF_LATER: [&str; 1] = ["16-charter"];
 
 struct PolicyIncludes;
 
@@ -113,16 +114,43 @@ fn words(line: &str) -> Vec<String> {
     words
 }
 
-/// The call of a `#?` line, and what is to become of it.
-fn check(line: &str) -> (Decision, ExecRequest) {
-    let (conditions, call) = line.split_once(" : ").expect("of the form above");
-    let mut conditions = conditions.split(' ');
-    let decision = match conditions.next().expect("of the form above") {
+fn expected(word: &str) -> Decision {
+    match word {
         "allow" => Decision::Allow,
         "ask" => Decision::Ask,
         "deny" => Decision::Deny,
         other => panic!("{other}"),
-    };
+    }
+}
+
+/// The same of a call of a tool.
+fn check_tool(line: &str) -> (Decision, ToolCall) {
+    let mut conditions = line.split_whitespace();
+    let decision = expected(conditions.next().expect("of the form above"));
+    let mut call = ToolCall::new("");
+    call.cwd = Some(places().workspace);
+    for condition in conditions.filter(|condition| *condition != ":") {
+        let (key, value) = condition.split_once('=').expect("of the form above");
+        let value = expanded(value);
+        match key {
+            "tool" => call.tool = value,
+            "tpath" => call.paths.push(value.into_bytes()),
+            "url" => call.urls.push(value.into_bytes()),
+            "arg" => call.arguments.push(value.into_bytes()),
+            other => panic!("{other}"),
+        }
+    }
+    let paths = call.named_paths().into_iter();
+    let destinations = paths.map(|path| (path.clone(), Destination::as_written(&path)));
+    call.destinations = destinations.collect();
+    (decision, call)
+}
+
+/// The call of a `#?` line, and what is to become of it.
+fn check(line: &str) -> (Decision, ExecRequest) {
+    let (conditions, call) = line.split_once(" : ").expect("of the form above");
+    let mut conditions = conditions.split(' ');
+    let decision = expected(conditions.next().expect("of the form above"));
     let words = words(call);
     let argv: Vec<Vec<u8>> = words
         .iter()
@@ -178,8 +206,14 @@ fn every_policy_answers_as_its_author_says() {
             continue;
         };
         let lines = text.lines().filter_map(|line| line.strip_prefix("#? "));
-        // Of tool calls, which a later version answers.
-        for line in lines.filter(|line| !line.ends_with(" : ")) {
+        for line in lines {
+            if line.ends_with(" : ") {
+                let (expected, call) = check_tool(line);
+                let decision = ruleset.decide_tool(&call, Timestamp::UNIX_EPOCH).decision();
+                checks += 1;
+                assert_eq!(decision, expected, "{name}: {line}");
+                continue;
+            }
             let (expected, mut request) = check(line);
             let paths = ruleset.named_paths(&request).into_iter();
             let destinations = paths.map(|path| (path.clone(), Destination::as_written(&path)));
@@ -189,5 +223,5 @@ fn every_policy_answers_as_its_author_says() {
             assert_eq!(decision, expected, "{name}: {line}");
         }
     }
-    assert!(checks >= 30, "{checks}");
+    assert!(checks >= 40, "{checks}");
 }

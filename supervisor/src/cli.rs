@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
 
@@ -134,9 +135,27 @@ pub(crate) struct CheckArgs {
     /// Take the call from an exec.decision record; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "cmd")]
     pub(crate) request: Option<PathBuf>,
+    /// Judge a call of a tool instead: file_read, file_write, file_delete, file_list, web_fetch,
+    /// bash_execute, or any other name
+    #[arg(
+        long,
+        value_name = "NAME",
+        value_parser = NonEmptyStringValueParser::new(),
+        conflicts_with_all = ["cmd", "request", "env", "via", "missing"]
+    )]
+    pub(crate) tool: Option<String>,
+    /// A file that the tool is given; repeat for several
+    #[arg(long, value_name = "PATH", requires = "tool")]
+    pub(crate) path: Vec<OsString>,
+    /// A URL that it is given; repeat for several
+    #[arg(long, value_name = "URL", requires = "tool")]
+    pub(crate) url: Vec<OsString>,
+    /// Another argument that it is given; repeat for several
+    #[arg(long, value_name = "KEY=VALUE", requires = "tool", value_parser = keyed)]
+    pub(crate) arg: Vec<String>,
     /// The program and its arguments
     #[arg(
-        required_unless_present = "request",
+        required_unless_present_any = ["request", "tool"],
         value_name = "PROGRAM",
         trailing_var_arg = true
     )]
@@ -267,6 +286,15 @@ pub(crate) struct TailArgs {
     pub(crate) session: Option<String>,
     /// The log to show
     pub(crate) log: Option<PathBuf>,
+}
+
+/// An argument of a tool has a name.
+fn keyed(argument: &str) -> Result<String, String> {
+    let is_keyed = argument
+        .split_once('=')
+        .is_some_and(|(key, _)| !key.is_empty());
+    let keyed = is_keyed.then(|| argument.to_owned());
+    keyed.ok_or_else(|| "write it as KEY=VALUE".into())
 }
 
 /// A session's name is a directory's: one component, plain characters.

@@ -47,7 +47,8 @@ impl Judgement {
             Basis::Children(_) => Reason::Children,
             Basis::SafeBin => Reason::SafeBin,
             Basis::Wrapper => Reason::Wrapper,
-            Basis::Default { .. } => Reason::Default,
+            // The first is of no exec.
+            Basis::UnknownTool | Basis::Default { .. } => Reason::Default,
         };
         Self {
             decision,
@@ -62,9 +63,11 @@ impl Judgement {
             detail: None,
             allowed_by: match verdict.basis() {
                 Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
-                Basis::Children(_) | Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => {
-                    None
-                }
+                Basis::Children(_)
+                | Basis::SafeBin
+                | Basis::Wrapper
+                | Basis::UnknownTool
+                | Basis::Default { .. } => None,
             },
             unanswered: match verdict.unanswered() {
                 Decision::Allow => Unanswered::Allow,
@@ -248,7 +251,11 @@ impl Gate {
         let verdict = rules.decide(request, now);
         let is_unmatched = match verdict.basis() {
             Basis::Default { security, .. } => security != Security::Deny,
-            Basis::Rule(_) | Basis::Children(_) | Basis::SafeBin | Basis::Wrapper => false,
+            Basis::Rule(_)
+            | Basis::Children(_)
+            | Basis::SafeBin
+            | Basis::Wrapper
+            | Basis::UnknownTool => false,
         };
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv

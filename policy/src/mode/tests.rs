@@ -29,6 +29,7 @@ const fn rejecting(rules: bool, sandbox_approval: bool) -> Approval {
     Approval::Reject {
         rules,
         sandbox_approval,
+        mcp_elicitations: false,
     }
 }
 

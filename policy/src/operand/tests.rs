@@ -1,4 +1,5 @@
 use super::*;
+use crate::request::ExecRequest;
 use crate::request::ProgramFile;
 use crate::trust::Trust;
 

@@ -4,7 +4,7 @@ use crate::grammar::{Typed, ValueKind};
 use crate::host;
 
 /// Whether the kernel would take the text for a path at all: path_resolution(7), `ENAMETOOLONG`.
-pub(super) fn can_be_path(text: &[u8]) -> bool {
+pub(crate) fn can_be_path(text: &[u8]) -> bool {
     const PATH_MAX_BYTES: usize = 4095;
     const NAME_MAX_BYTES: usize = 255;
     let mut names = text.split(|byte| *byte == b'/');
@@ -25,7 +25,7 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The path of a place that is no host: a remote may be a directory here, and `file:` is one.
-pub(super) fn local_path(text: &[u8]) -> Option<&[u8]> {
+pub(crate) fn local_path(text: &[u8]) -> Option<&[u8]> {
     let at = text.iter().position(|byte| *byte == b':').unwrap_or(0);
     let (scheme, rest) = text.split_at_checked(at)?;
     if !scheme.eq_ignore_ascii_case(b"file") {
@@ -55,7 +55,7 @@ pub(super) fn data_files(text: &[u8]) -> impl Iterator<Item = &[u8]> {
 }
 
 /// What stands behind each separator, where nobody knows what the text is.
-pub(super) fn parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+pub(crate) fn parts(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_separator = |byte: &u8| b"=:@,".contains(byte);
     let parts = text.split(is_separator).skip(1);
     parts.filter(|part| !part.is_empty())

@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use super::Ruleset;
 use crate::approval::Category;
 use crate::image::{Image, Images};
-use crate::mode::{Mode, Security, State};
+use crate::mode::State;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
 use crate::verdict::{Basis, Decision, Verdict};
@@ -64,7 +64,7 @@ impl Ruleset {
     /// The verdict where `rule` asks.
     fn asked<'r>(&self, rule: &'r Rule) -> Verdict<'r> {
         let basis = Some(Basis::Rule(rule));
-        self.judge(State::Asked, rule.category(), basis)
+        self.modes.judge(State::Asked, rule.category(), basis)
     }
 
     /// The verdict where nothing denies or asks, and `rule` is the first allow that holds for the
@@ -80,7 +80,7 @@ impl Ruleset {
             Some(_) => State::Allowed,
             None => State::Unmatched,
         };
-        self.judge(state, Category::Rules, basis)
+        self.modes.judge(state, Category::Rules, basis)
     }
 
     /// What allows the call, whatever denies and asks say of it.
@@ -168,49 +168,5 @@ impl Ruleset {
                 && interpreters.all(|image| image.is_trusted() || rule.covers_child(image))
         };
         rules.filter(|rule| !rule.has_expired(now)).find(covers)
-    }
-
-    /// Puts what the rules say through the modes.
-    pub(super) fn judge<'r>(
-        &self,
-        state: State,
-        category: Category,
-        basis: Option<Basis<'r>>,
-    ) -> Verdict<'r> {
-        let strictest = |decide: fn(Mode, State, Category) -> Decision| {
-            self.modes
-                .all()
-                .map(|mode| (decide(mode, state, category), mode))
-                .reduce(|strictest, other| {
-                    if other.0 > strictest.0 {
-                        other
-                    } else {
-                        strictest
-                    }
-                })
-        };
-        let (decision, mode) = strictest(Mode::decide).unwrap_or((Decision::Deny, self.modes.base));
-        // Where one never asks, what another would ask is a refusal.
-        let mut silent = self.modes.all().filter(|mode| mode.never_asks());
-        let (decision, mode) = match (decision, silent.next()) {
-            (Decision::Ask, Some(silent)) => (Decision::Deny, silent),
-            _ => (decision, mode),
-        };
-        let unanswered = match decision {
-            Decision::Ask => strictest(Mode::unanswered).map_or(Decision::Deny, |(of, _)| of),
-            Decision::Allow | Decision::Deny => decision,
-        };
-        let is_led_to = match state {
-            State::Asked => mode.security != Security::Deny,
-            State::Allowed => decision == Decision::Allow,
-            State::Unmatched => false,
-        };
-        let (security, ask) = (mode.security, mode.ask);
-        let default = Basis::Default { security, ask };
-        Verdict::new(
-            decision,
-            basis.filter(|_| is_led_to).unwrap_or(default),
-            unanswered,
-        )
     }
 }

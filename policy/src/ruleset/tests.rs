@@ -21,6 +21,7 @@ mod named;
 mod reference;
 mod synonyms;
 mod tables;
+mod tool_calls;
 mod unlisted;
 mod verdicts;
 

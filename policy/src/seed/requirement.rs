@@ -207,6 +207,7 @@ fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) 
                 let refused = match rule.category() {
                     Category::Rules => "exceptions to rules",
                     Category::Sandbox => "rights that the session lacks",
+                    Category::Tool => "questions about tools",
                 };
                 format!("`{}` asks, and the mode refuses {refused}", name(rule))
             }
@@ -220,6 +221,7 @@ fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) 
             security: Security::Deny,
             ..
         } => "the mode runs nothing".to_owned(),
+        Basis::UnknownTool => "neither a rule nor a table names the tool".to_owned(),
         Basis::Default { .. } | Basis::SafeBin | Basis::Wrapper => match rejects(Category::Rules) {
             true => {
                 "no trusted prefix matches, and the mode refuses exceptions to rules".to_owned()

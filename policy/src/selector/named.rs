@@ -6,6 +6,7 @@ use super::{List, Selectors};
 use crate::command::Command;
 use crate::digest::Digest;
 use crate::grammar::Grammar;
+use crate::host::{Host, HostPattern};
 use crate::image::{Image, Reading};
 use crate::inline;
 use crate::operand::{FileOperand, Part};
@@ -144,21 +145,7 @@ impl Selectors {
         let Some(list) = &self.host else {
             return true;
         };
-        let mut hosts = image.hosts().iter();
-        match reading {
-            Reading::Strict => {
-                !image.hosts().is_empty()
-                    && hosts.all(|host| {
-                        let host = host.as_ref();
-                        host.is_some_and(|host| list.holds(reading, |entry, _| entry.covers(host)))
-                    })
-            }
-            // What cannot be told is on no list.
-            Reading::Doubtful => hosts.any(|host| match host {
-                Some(host) => list.holds(reading, |entry, _| entry.covers(host)),
-                None => list.wanted.is_empty(),
-            }),
-        }
+        hosts_hold(list, image.hosts(), reading)
     }
 
     /// Whether the digest of a file that `sha256` is about is not there, and could be.
@@ -171,6 +158,21 @@ impl Selectors {
         let is_of_image = self.script.is_none() || image.is_script();
         is_of_image && image.digest().is_none()
             || self.script.is_some() && image.files().iter().any(lacks)
+    }
+}
+
+/// Whether every one of `hosts` is on the list, and there is one; in doubt, whether some is.
+pub(super) fn hosts_hold(
+    list: &List<HostPattern>,
+    hosts: &[Option<Host>],
+    reading: Reading,
+) -> bool {
+    let is_on = |host: &Host| list.holds(reading, |entry, _| entry.covers(host));
+    let mut all = hosts.iter();
+    match reading {
+        Reading::Strict => !hosts.is_empty() && all.all(|host| host.as_ref().is_some_and(is_on)),
+        // What cannot be told is on no list.
+        Reading::Doubtful => all.any(|host| host.as_ref().map_or(list.wanted.is_empty(), is_on)),
     }
 }
 

@@ -17,12 +17,20 @@ impl Selectors {
         let is_on = |file: &FileOperand| {
             list.holds(reading, |pattern, reading| covers(pattern, file, reading))
         };
-        let cwd = image.request.cwd.as_deref();
-        let is_here = |cwd| list.holds(reading, |pattern, _| pattern.matches(cwd));
+        let is_here = self.is_in_directory(image.request.cwd.as_deref(), reading);
         match reading {
-            Reading::Strict => cwd.is_some_and(is_here) && places.all(is_on),
-            Reading::Doubtful => cwd.is_none_or(is_here) || places.any(is_on),
+            Reading::Strict => is_here && places.all(is_on),
+            Reading::Doubtful => is_here || places.any(is_on),
         }
+    }
+
+    /// Whether the directory is on `cwd`, if there is such a key.
+    pub(super) fn is_in_directory(&self, directory: Option<&[u8]>, reading: Reading) -> bool {
+        let Some(list) = &self.cwd else {
+            return true;
+        };
+        let is_on = |directory| list.holds(reading, |pattern, _| pattern.matches(directory));
+        directory.map_or(reading == Reading::Doubtful, is_on)
     }
 
     /// A deny or an ask looks at every variable; an allow, at those that are watched and not as

@@ -156,7 +156,11 @@ pub(crate) fn seen_by(rules: &Ruleset) -> Vec<Call> {
                 layer: rule.layer(),
                 id: rule.id().to_owned(),
             }),
-            Basis::Children(_) | Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => None,
+            Basis::Children(_)
+            | Basis::SafeBin
+            | Basis::Wrapper
+            | Basis::UnknownTool
+            | Basis::Default { .. } => None,
         };
         let interpreters = request.interpreters.iter().map(|it| it.file.clone());
         let files = std::iter::once(request.program.clone()).chain(interpreters);

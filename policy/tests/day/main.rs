@@ -66,9 +66,11 @@ fn answers_as_listed(rules: &Ruleset, name: &str) {
         let verdict = rules.decide(&call.request, now);
         let rule = match verdict.basis() {
             Basis::Rule(rule) => rule.id(),
-            Basis::Children(_) | Basis::SafeBin | Basis::Wrapper | Basis::Default { .. } => {
-                "no rule"
-            }
+            Basis::Children(_)
+            | Basis::SafeBin
+            | Basis::Wrapper
+            | Basis::UnknownTool
+            | Basis::Default { .. } => "no rule",
         };
         if verdict.decision() != Decision::Allow {
             found.insert(format!("{} {rule}: {}", verdict.decision(), call.line()));
@@ -107,7 +109,10 @@ fn strict_and_ci_allow_safe_bins_and_wrappers_alone() {
             let verdict = rules.decide(&call.request, Timestamp::UNIX_EPOCH);
             match verdict.basis() {
                 Basis::SafeBin | Basis::Wrapper => allowed += 1,
-                Basis::Rule(_) | Basis::Children(_) | Basis::Default { .. } => {
+                Basis::Rule(_)
+                | Basis::Children(_)
+                | Basis::UnknownTool
+                | Basis::Default { .. } => {
                     let stricter = otherwise.max(decide(&dev, &call));
                     assert_eq!(verdict.decision(), stricter, "{name}: {}", call.line());
                 }

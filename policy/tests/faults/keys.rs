@@ -48,7 +48,7 @@ fn unknown_keys_and_values_come_with_the_nearest_spelling() {
                 "unknown key `denies`",
                 Some(
                     "the keys of the top of the file are `version`, `layer`, `include`, \
-                     `trusted_dirs`, `mode`, `allow`, `ask`, `deny`, \
+                     `trusted_dirs`, `mode`, `allow`, `ask`, `deny`, `tools`, \
                      `safe_bins`, `env`"
                 )
             ),
@@ -107,7 +107,6 @@ fn a_key_of_another_section_is_a_fault() {
 #[test]
 fn every_key_that_does_not_work_yet_says_so() {
     for (key, value) in [
-        ("tools", "{ file_read = { ask = 'off' } }"),
         ("charter", "{ auto_approve = ['git status'] }"),
         ("audit", "{ redact = ['--token'] }"),
     ] {

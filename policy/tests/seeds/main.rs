@@ -13,6 +13,7 @@ mod s1_files;
 mod s1_lists;
 mod s1_modes;
 mod s1_safe_bins;
+mod s1_tools;
 mod table;
 
 use execward_policy::seed::{

@@ -1,5 +1,6 @@
 //! The first seed's ways of approving, and what a question offers.
 
+use execward_policy::ToolCall;
 use execward_policy::seed::{AskForApproval, ExecApprovalRequirement, ExecPolicy, ExecSecurity};
 
 use crate::*;
@@ -102,8 +103,6 @@ fn r43_rejecting_nothing_asks() {
     );
 }
 
-/// The seed has no questions of tools; until the engine judges such calls, a policy that wants
-/// them refused is refused itself, and never loaded as if it had not said so.
 #[test]
 fn r44_the_other_refusals_are_carried_and_change_what_happens() {
     for (sandbox_approval, refused) in [(true, "forbidden"), (false, "needs_approval")] {
@@ -112,11 +111,19 @@ fn r44_the_other_refusals_are_carried_and_change_what_happens() {
         assert_eq!(phase(&trusting(), &approval, "git status"), "allowed");
         assert_eq!(phase(&trusting(), &approval, "git push"), "needs_approval");
     }
-    let faults = faults(&trusting().translate(&rejecting(false, true)));
-    assert!(
-        faults.contains("is not supported by this version yet"),
-        "{faults}"
-    );
+    for (mcp_elicitations, refused) in [(true, Decision::Deny), (false, Decision::Ask)] {
+        let approval = rejecting(false, mcp_elicitations);
+        assert_eq!(decision_of_tool(&approval), refused);
+        assert_eq!(phase_of_rights(&approval), "needs_approval");
+        assert_eq!(phase(&trusting(), &approval, "git push"), "needs_approval");
+    }
+}
+
+/// What comes of a call of a tool that is asked about.
+fn decision_of_tool(approval: &AskForApproval) -> Decision {
+    let ruleset = load_translation(&trusting().translate(approval));
+    let call = ToolCall::new("web_fetch");
+    ruleset.decide_tool(&call, NOW).decision()
 }
 
 fn rejecting(sandbox_approval: bool, mcp_elicitations: bool) -> AskForApproval {
@@ -257,6 +264,8 @@ fn o15_each_refusal_is_for_questions_of_its_own() {
     assert_eq!(phase_of_rights(&approval), "forbidden");
     assert_eq!(phase(&trusting(), &approval, "git push"), "forbidden");
     assert_eq!(phase(&trusting(), &approval, "git status"), "allowed");
+    assert_eq!(decision_of_tool(&approval), Decision::Ask);
+    assert_eq!(decision_of_tool(&REJECT_RULES), Decision::Ask);
 }
 
 #[test]

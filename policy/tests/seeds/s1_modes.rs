@@ -2,7 +2,7 @@
 
 use execward_policy::seed::{
     AllowlistEntry, AllowlistPolicy, CommandResolution, ExecApprovalDecision, ExecAsk, ExecPolicy,
-    ExecSecurity, SeedError, ToolPolicy,
+    ExecSecurity, SeedError,
 };
 use execward_policy::{Ask, Origin, Security};
 
@@ -213,24 +213,5 @@ fn r155_the_defaults_are_deny_on_miss_deny() {
     assert_eq!(
         (mode.security, mode.ask, mode.ask_fallback),
         (Security::Deny, Ask::OnMiss, Security::Deny)
-    );
-}
-
-#[test]
-fn r124_a_tool_policy_has_its_words() {
-    let json = r#"{"toolName":"file_read","security":"allowlist","ask":"on-miss","pathRestrictions":["/w/**"],"argRestrictions":["--x"]}"#;
-    assert_round_trip::<ToolPolicy>(json);
-    assert_round_trip::<ToolPolicy>(r#"{"toolName":"t","security":"full","ask":"off"}"#);
-    let error = error_of::<ToolPolicy>(r#"{"tool":"t","security":"full","ask":"off"}"#);
-    assert!(error.contains("unknown field `tool`"), "{error}");
-    // The mode of a tool's calls is for a later version, which is no reason to run without it.
-    let policy = AllowlistPolicy {
-        tool_policies: vec![serde_json::from_str(json).unwrap()],
-        ..AllowlistPolicy::default()
-    };
-    let faults = faults(&policy.translate(None).unwrap());
-    assert_eq!(
-        faults,
-        "seed:user:8:2: `tools` is not supported by this version yet"
     );
 }

@@ -10,7 +10,7 @@ use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
 use super::CheckError;
 use crate::describer::Describer;
-use crate::exec::{LookupError, Patience, Target, View};
+use crate::exec::{Destinations, LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
 use crate::named::NamedFiles;
 use crate::settled::Settled;
@@ -126,12 +126,8 @@ impl Caller {
     ) -> Result<Found, CheckError> {
         let mut found = self.find_program(call, rules, as_missing)?;
         if let Found::Request(request) = &mut found {
-            let paths = rules.named_paths(request);
-            let destinations = self
-                .kernel
-                .destinations(&self.view, &paths, Patience::Waiting);
+            request.destinations = self.destinations(&rules.named_paths(request))?;
             let failed = |error: LookupError| CheckError::LookUp(error.to_string());
-            request.destinations = destinations.map_err(failed)?;
             if rules.wants_digests(request, Timestamp::now()) {
                 for path in rules.pinned_scripts(request) {
                     let found = self.kernel.digested(&self.view, &path, Patience::Waiting);
@@ -143,6 +139,19 @@ impl Caller {
         Ok(found)
     }
 
+    /// Where this process works.
+    pub(super) fn directory(&self) -> Option<Vec<u8>> {
+        self.view.task().link_text("cwd").ok()
+    }
+
+    /// Where each of `paths`, absolute, leads. Those of which nobody can tell are left out.
+    pub(super) fn destinations(&mut self, paths: &[Vec<u8>]) -> Result<Destinations, CheckError> {
+        let found = self
+            .kernel
+            .destinations(&self.view, paths, Patience::Waiting);
+        found.map_err(|error| CheckError::LookUp(error.to_string()))
+    }
+
     fn find_program(
         &mut self,
         call: &Call,
@@ -152,7 +161,7 @@ impl Caller {
         let target = Target::of_path(&call.path);
         let cwd = match &call.cwd {
             Some(cwd) => cwd.clone(),
-            None => self.view.task().link_text("cwd").unwrap_or_default(),
+            None => self.directory().unwrap_or_default(),
         };
         let own = &self.kernel.own.clone();
         let found = self.kernel.find(&self.view, target, Patience::Waiting);

@@ -3,12 +3,13 @@
 mod call;
 mod recorded;
 mod shown;
+mod tool;
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Decision, ExecRequest};
+use execward_policy::{Decision, ExecRequest, ToolCall, Verdict};
 use jiff::Timestamp;
 
 use crate::audit::{TailError, escaped};
@@ -17,6 +18,7 @@ use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, PolicyError};
 use call::{Call, Caller, Found};
+use shown::ShownExec;
 
 /// Why a call was not judged.
 #[derive(Debug, thiserror::Error)]
@@ -77,6 +79,9 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
             path: path.clone(),
             error,
         })?;
+    }
+    if let Some(call) = tool::call_of(args) {
+        return say_tool(&policy, call, args.json, out);
     }
     let call = match &args.request {
         Some(path) => recorded::call_of(&recorded::read(path)?)?,
@@ -175,14 +180,39 @@ fn say(
         .take_while(|outer| !std::ptr::eq(*outer, request));
     let outer: Vec<&ExecRequest> = outer.collect();
     if is_json {
-        let line = shown::json(request, &explanation, &outer).map_err(io::Error::other)?;
+        let call = ShownExec::of(request, &outer);
+        let line = shown::json(call, &explanation).map_err(io::Error::other)?;
         writeln!(out, "{line}")?;
     } else {
-        write!(out, "{}", shown::text(request, &explanation, &outer))?;
+        let outer: Vec<String> = outer.into_iter().map(shown::command_line).collect();
+        let call = shown::command_line(request);
+        write!(out, "{}", shown::text(&call, &explanation, &outer))?;
     }
-    Ok(match explanation.verdict.decision() {
+    Ok(status_of(&explanation.verdict))
+}
+
+/// The same of a call of a tool.
+fn say_tool(
+    policy: &LoadedPolicy,
+    mut call: ToolCall,
+    is_json: bool,
+    out: &mut impl Write,
+) -> Result<ExitStatus, CheckError> {
+    let mut caller = Caller::new(policy.named.clone())?;
+    let explanation = tool::explained(&mut call, &mut caller, policy)?;
+    if is_json {
+        let line = tool::json(&call, &explanation).map_err(io::Error::other)?;
+        writeln!(out, "{line}")?;
+    } else {
+        write!(out, "{}", tool::text(&call, &explanation))?;
+    }
+    Ok(status_of(&explanation.verdict))
+}
+
+fn status_of(verdict: &Verdict<'_>) -> ExitStatus {
+    match verdict.decision() {
         Decision::Allow => ExitStatus::Success,
         Decision::Ask => ExitStatus::WouldAsk,
         Decision::Deny => ExitStatus::WouldDeny,
-    })
+    }
 }

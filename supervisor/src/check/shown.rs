@@ -13,11 +13,7 @@ use crate::path::file_name;
 
 /// Verdict, call, and each rule that had a say; `outer` are the wrappers that make the call, if it
 /// was not typed.
-pub(super) fn text(
-    request: &ExecRequest,
-    explanation: &Explanation<'_>,
-    outer: &[&ExecRequest],
-) -> String {
+pub(super) fn text(call: &str, explanation: &Explanation<'_>, outer: &[String]) -> String {
     let verdict = &explanation.verdict;
     let mut text = format!("{}: {}", verdict.decision(), basis(verdict.basis()));
     if let Some(reason) = verdict.rule().and_then(|rule| rule.reason()) {
@@ -26,9 +22,9 @@ pub(super) fn text(
     if verdict.decision() == Decision::Ask {
         text += &format!("; if nobody answers: {}", verdict.unanswered());
     }
-    text += &format!("\n  {}\n", command_line(request));
+    text += &format!("\n  {call}\n");
     for outer in outer {
-        text += &format!("  started by: {}\n", command_line(outer));
+        text += &format!("  started by: {outer}\n");
     }
     for hit in &explanation.hits {
         let end = if hit.is_lifted { " (lifted)" } else { "" };
@@ -45,7 +41,7 @@ pub(super) fn text(
 
 /// A verdict as one line of JSON.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct Shown<'a, C> {
     verdict: &'static str,
     basis: &'static str,
     /// What becomes of a question that nobody answers.
@@ -53,17 +49,34 @@ struct Shown<'a> {
     unanswered: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     rule: Option<ShownRule<'a>>,
+    #[serde(flatten)]
+    call: C,
+    hits: Vec<ShownRule<'a>>,
+    misses: Vec<ShownRule<'a>>,
+    /// What alone keeps the call from being allowed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    objection: Option<String>,
+}
+
+/// An exec, as JSON has it.
+#[derive(Serialize)]
+pub(super) struct ShownExec {
     #[serde(skip_serializing_if = "Option::is_none")]
     path: Option<String>,
     argv: Vec<String>,
     /// The wrappers that make the call, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     started_by: Vec<Vec<String>>,
-    hits: Vec<ShownRule<'a>>,
-    misses: Vec<ShownRule<'a>>,
-    /// What alone keeps the call from being allowed.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    objection: Option<String>,
+}
+
+impl ShownExec {
+    pub(super) fn of(request: &ExecRequest, outer: &[&ExecRequest]) -> Self {
+        Self {
+            path: request.program.resolved.as_deref().map(displayed),
+            argv: argv_of(request),
+            started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
+        }
+    }
 }
 
 /// One rule of it.
@@ -97,10 +110,9 @@ impl<'a> ShownRule<'a> {
 }
 
 /// The same as [`text`], as one line of JSON.
-pub(super) fn json(
-    request: &ExecRequest,
+pub(super) fn json<C: Serialize>(
+    call: C,
     explanation: &Explanation<'_>,
-    outer: &[&ExecRequest],
 ) -> serde_json::Result<String> {
     let verdict = &explanation.verdict;
     let winner = verdict.rule();
@@ -126,9 +138,7 @@ pub(super) fn json(
         basis: basis_word(verdict.basis()),
         unanswered: unanswered.filter(|_| verdict.decision() == Decision::Ask),
         rule: winner.map(ShownRule::of),
-        path: request.program.resolved.as_deref().map(displayed),
-        argv: argv_of(request),
-        started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
+        call,
         hits: hits.collect(),
         misses: misses.collect(),
         objection: explanation.objection.as_ref().map(ToString::to_string),
@@ -214,6 +224,7 @@ fn basis(basis: Basis<'_>) -> String {
         Basis::Children(rule) => format!("the children of rule {}", place(rule)),
         Basis::SafeBin => "a safe bin".to_owned(),
         Basis::Wrapper => "a wrapper: what it starts is judged by itself".to_owned(),
+        Basis::UnknownTool => "neither a rule nor a table names this tool".to_owned(),
         Basis::Default { security, ask } => {
             format!("no rule decides (security = \"{security}\", ask = \"{ask}\")")
         }
@@ -226,6 +237,7 @@ fn basis_word(basis: Basis<'_>) -> &'static str {
         Basis::Children(_) => "children",
         Basis::SafeBin => "safe_bin",
         Basis::Wrapper => "wrapper",
+        Basis::UnknownTool => "unknown_tool",
         Basis::Default { .. } => "default",
     }
 }
@@ -238,7 +250,8 @@ fn rule_in_words(rule: &Rule) -> String {
     format!("{} {}, {}", rule.action(), place(rule), rule.layer())
 }
 
-fn command_line(request: &ExecRequest) -> String {
+/// A call as it could be typed.
+pub(super) fn command_line(request: &ExecRequest) -> String {
     let program = &request.program;
     let path = program.resolved.as_deref().unwrap_or(&program.given);
     let rest = request.argv.iter().skip(1).map(Vec::as_slice);

@@ -29,7 +29,9 @@ fn seen(verdict: &Verdict<'_>) -> (Decision, Decision, String) {
     let basis = match verdict.basis() {
         Basis::Rule(rule) => format!("rule {:?}", rule.key()),
         Basis::Children(rule) => format!("children {:?}", rule.key()),
-        basis @ (Basis::SafeBin | Basis::Wrapper | Basis::Default { .. }) => format!("{basis:?}"),
+        basis @ (Basis::SafeBin | Basis::Wrapper | Basis::UnknownTool | Basis::Default { .. }) => {
+            format!("{basis:?}")
+        }
     };
     (verdict.decision(), verdict.unanswered(), basis)
 }
@@ -142,7 +144,7 @@ impl<'r> Reference<'r> {
             return Verdict::of_rule(Decision::Deny, rule);
         }
         let about = |category| self.asking(&images, |rule| rule.category() == category);
-        let judged = |state, category, basis| self.ruleset.judge(state, category, basis);
+        let judged = |state, category, basis| self.ruleset.modes.judge(state, category, basis);
         let by_rights = about(Category::Sandbox)
             .map(|rule| judged(State::Asked, Category::Sandbox, Some(Basis::Rule(rule))));
         let (state, basis) = if let Some(rule) = about(Category::Rules) {

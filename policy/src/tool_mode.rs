@@ -1,0 +1,71 @@
+//! `[tools]`: what calls of a tool get, in place of `[mode]`.
+
+use std::collections::BTreeMap;
+
+use crate::mode::{Ask, Security};
+use crate::tool;
+
+/// The keys that `[tools.NAME]` has.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct ToolMode {
+    pub(crate) security: Option<Security>,
+    pub(crate) ask: Option<Ask>,
+}
+
+/// The tables of one or more sources, by the name of the tool.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct ToolModes(BTreeMap<String, ToolMode>);
+
+/// What holds for a tool that the language knows, unless a table says otherwise. Of an exec by a
+/// tool, `[mode]` does.
+fn own(tool: &str) -> ToolMode {
+    let (security, ask) = match tool {
+        "file_read" | "web_fetch" => (Security::Allowlist, Ask::OnMiss),
+        "file_write" | "file_delete" => (Security::Allowlist, Ask::Always),
+        "file_list" => (Security::Full, Ask::Off),
+        _ => return ToolMode::default(),
+    };
+    ToolMode {
+        security: Some(security),
+        ask: Some(ask),
+    }
+}
+
+impl ToolModes {
+    /// Adds a table; what it has counts in place of what one added before has. Returns whether the
+    /// tool had none.
+    pub(crate) fn add(&mut self, tool: &str, mode: ToolMode) -> bool {
+        let entry = self.0.entry(tool::canonical(tool).to_owned());
+        let is_new = matches!(entry, std::collections::btree_map::Entry::Vacant(_));
+        let own = entry.or_default();
+        own.security = mode.security.or(own.security);
+        own.ask = mode.ask.or(own.ask);
+        is_new
+    }
+
+    /// Adds the tables of another source.
+    pub(crate) fn extend(&mut self, other: &Self) {
+        for (tool, mode) in &other.0 {
+            self.add(tool, *mode);
+        }
+    }
+
+    /// What its tables and the language say of a tool.
+    pub(crate) fn of(&self, tool: &str) -> ToolMode {
+        let own = own(tool);
+        let said = self
+            .0
+            .get(tool::canonical(tool))
+            .copied()
+            .unwrap_or_default();
+        ToolMode {
+            security: said.security.or(own.security),
+            ask: said.ask.or(own.ask),
+        }
+    }
+
+    /// Whether a table, or the language itself, names the tool.
+    pub(crate) fn name(&self, tool: &str) -> bool {
+        tool::is_known(tool) || self.0.contains_key(tool)
+    }
+}
