@@ -232,9 +232,10 @@ impl Rule {
         self.selectors.failing_tool_call(seen, reading)
     }
 
-    /// Whether the rule can be about calls of the tool.
+    /// Whether the rule is written for calls of the tool, so that it is told why it does not hold.
     pub(crate) fn is_about_tool(&self, name: &str) -> bool {
-        self.selectors.is_about_tool(name, self.action.reading())
+        let reading = self.action.reading();
+        self.selectors.is_for_tools() && self.selectors.is_about_tool(name, reading)
     }
 
     /// Whether the rule names the tool.

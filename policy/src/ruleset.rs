@@ -199,6 +199,13 @@ impl Ruleset {
         self.modes.base()
     }
 
+    /// The modes of calls of the tools that the language or a `[tools]` table names, without what
+    /// stands beside them; by name.
+    pub fn tool_modes(&self) -> impl Iterator<Item = (&str, Mode)> {
+        let names = self.tools.names().into_iter();
+        names.map(|name| (name, self.modes.of_tool(self.tools.of(name)).base()))
+    }
+
     /// Whether no call is ever asked about: some mode in force forbids it, and then what an
     /// ask holds for is refused.
     #[must_use]

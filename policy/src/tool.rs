@@ -33,9 +33,14 @@ pub(crate) fn canonical(name: &str) -> &str {
     if EXEC.contains(&name) { first } else { name }
 }
 
+/// The names of the tools that the language knows.
+pub(crate) fn known() -> impl Iterator<Item = &'static str> {
+    EXEC.into_iter().chain(KNOWN.iter().map(|(name, _)| *name))
+}
+
 /// Whether the language knows what a tool of that name does.
 pub(crate) fn is_known(name: &str) -> bool {
-    EXEC.contains(&name) || KNOWN.iter().any(|(known, _)| *known == name)
+    known().any(|known| known == name)
 }
 
 /// What a tool of that name does to the files that its calls name, as far as that is known.

@@ -1,6 +1,7 @@
 //! `[tools]`: what calls of a tool get, in place of `[mode]`.
 
-use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::mode::{Ask, Security};
 use crate::tool;
@@ -36,7 +37,7 @@ impl ToolModes {
     /// tool had none.
     pub(crate) fn add(&mut self, tool: &str, mode: ToolMode) -> bool {
         let entry = self.0.entry(tool::canonical(tool).to_owned());
-        let is_new = matches!(entry, std::collections::btree_map::Entry::Vacant(_));
+        let is_new = matches!(entry, Entry::Vacant(_));
         let own = entry.or_default();
         own.security = mode.security.or(own.security);
         own.ask = mode.ask.or(own.ask);
@@ -62,6 +63,15 @@ impl ToolModes {
             security: said.security.or(own.security),
             ask: said.ask.or(own.ask),
         }
+    }
+
+    /// The tools that a table or the language names.
+    pub(crate) fn names(&self) -> BTreeSet<&str> {
+        let mut names: BTreeSet<&str> = self.0.keys().map(String::as_str).collect();
+        for known in tool::known() {
+            names.insert(tool::canonical(known));
+        }
+        names
     }
 
     /// Whether a table, or the language itself, names the tool.

@@ -145,13 +145,13 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) tool: Option<String>,
     /// A file that the tool is given; repeat for several
-    #[arg(long, value_name = "PATH", requires = "tool")]
+    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with_all = ["cmd", "request"])]
     pub(crate) path: Vec<OsString>,
     /// A URL that it is given; repeat for several
-    #[arg(long, value_name = "URL", requires = "tool")]
+    #[arg(long, value_name = "URL", requires = "tool", conflicts_with_all = ["cmd", "request"])]
     pub(crate) url: Vec<OsString>,
     /// Another argument that it is given; repeat for several
-    #[arg(long, value_name = "KEY=VALUE", requires = "tool", value_parser = keyed)]
+    #[arg(long, value_name = "KEY=VALUE", requires = "tool", conflicts_with_all = ["cmd", "request"], value_parser = keyed)]
     pub(crate) arg: Vec<String>,
     /// The program and its arguments
     #[arg(

@@ -70,6 +70,11 @@ impl Gate {
                     sender,
                     client,
                 } => self.hear_policy(offered, sender, client),
+                Report::Tool {
+                    check,
+                    sender,
+                    client,
+                } => self.hear_tool_check(*check, sender, client),
                 Report::Refused { sender, why } => {
                     self.ledger.refused_sender(sender, why, &self.watch);
                 }

@@ -17,13 +17,14 @@ use nix::sys::signalfd::SignalFd;
 
 use crate::answer::Unread;
 use crate::attached::{Attached, InFlight};
-use crate::audit::{Ended, Reason};
+use crate::audit::Ended;
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::describer::Describer;
+use crate::findings::Awaiting;
 use crate::influence::Protected;
-use crate::judge::{Judgement, OperatorGrant};
+use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::kin;
 use crate::ledger::Ledger;
@@ -31,9 +32,8 @@ use crate::lineage::Lineages;
 use crate::link::Link;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
-use crate::pipeline::Subject;
 use crate::ptrace::{self, Stopped, WaitEvent};
-use crate::readers::{Finding, JobId, Readers};
+use crate::readers::{JobId, Readers};
 use crate::seccomp::{Listener, Notification};
 use crate::tracee::Tid;
 use crate::watch::Watch;
@@ -67,7 +67,7 @@ pub(crate) struct Gate {
     pub(crate) beginning: Beginning,
     pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
-    pub(crate) awaiting: HashMap<JobId, (Notification, Subject)>,
+    pub(crate) awaiting: HashMap<JobId, Awaiting>,
     pub(crate) readers: Readers,
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,
@@ -272,35 +272,6 @@ impl Gate {
         match judged {
             Some(reply) => self.answer(notification, reply),
             None => self.consider(notification),
-        }
-    }
-
-    fn take_findings(&mut self) {
-        for finding in self.readers.findings(Instant::now()) {
-            match finding {
-                Finding::Done(job, found) => {
-                    let Some((notification, subject)) = self.awaiting.remove(&job) else {
-                        continue;
-                    };
-                    if self.attached.is_busy(subject.caller.pid) {
-                        self.queue(notification, subject.asked);
-                    } else {
-                        self.brought(notification, subject, found);
-                    }
-                }
-                Finding::Late(job) => {
-                    let Some((notification, subject)) = self.awaiting.remove(&job) else {
-                        continue;
-                    };
-                    let detail = "looking the file up took longer than a second".to_owned();
-                    let judgement = Judgement::refusal(Reason::ReadDeadline, detail);
-                    self.refuse_exec(notification, subject, &judgement);
-                }
-                Finding::AllStuck => {
-                    tracing::error!("every reader waits for a file system: ending the session");
-                    self.end_session();
-                }
-            }
         }
     }
 

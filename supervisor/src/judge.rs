@@ -39,7 +39,7 @@ pub(crate) struct OperatorGrant {
 }
 
 impl Judgement {
-    fn of(verdict: Verdict<'_>) -> Self {
+    pub(crate) fn of(verdict: Verdict<'_>) -> Self {
         let decision = verdict.decision();
         let rule = verdict.rule();
         let ground = match verdict.basis() {
@@ -47,8 +47,8 @@ impl Judgement {
             Basis::Children(_) => Reason::Children,
             Basis::SafeBin => Reason::SafeBin,
             Basis::Wrapper => Reason::Wrapper,
-            // The first is of no exec.
-            Basis::UnknownTool | Basis::Default { .. } => Reason::Default,
+            Basis::UnknownTool => Reason::UnknownTool,
+            Basis::Default { .. } => Reason::Default,
         };
         Self {
             decision,
@@ -204,7 +204,7 @@ impl Judgement {
             Reason::ReadDeadline => "its file system does not answer".into(),
             Reason::Unverifiable => "what it loads cannot be verified".into(),
             Reason::Unreadable => "it cannot be read whole".into(),
-            Reason::Default => "not in the policy".into(),
+            Reason::Default | Reason::UnknownTool => "not in the policy".into(),
             Reason::Rule => match &self.rule {
                 Some(rule) => format!("rule {}", rule.id),
                 None => "not in the policy".into(),

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::audit::{
     ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError,
-    Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally,
+    Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally, ToolNote,
 };
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
@@ -117,6 +117,28 @@ impl Ledger {
             Some(Reply::Fail(_)) => self.tally.refused += 1,
             None => self.tally.withdrawn += 1,
         }
+        Ok(())
+    }
+
+    /// Writes down what is decided about a call of a tool, before its host is told.
+    ///
+    /// # Errors
+    /// If it is not in the log: the call is refused then.
+    pub(crate) fn tool_decided(
+        &mut self,
+        tool: ToolNote,
+        decision: Decided,
+        sender: Approver,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        let tool = Box::new(tool);
+        let body = Body::ToolDecision {
+            tool,
+            decision,
+            sender,
+        };
+        self.append(&body, watch)?;
+        self.tally.tool_calls += 1;
         Ok(())
     }
 

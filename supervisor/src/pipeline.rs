@@ -24,10 +24,11 @@ use crate::exec::{
     AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
     Kind, LookupError, Patience, Target, View,
 };
+use crate::findings::Awaiting;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
-use crate::readers::Job;
+use crate::readers::{ExecJob, Job};
 use crate::seccomp::Notification;
 use crate::watch::Activity;
 
@@ -243,11 +244,11 @@ impl Gate {
         &mut self,
         notification: Notification,
         mut subject: Subject,
-        found: Result<(Image, Destinations), LookupError>,
+        found: Result<(Option<Image>, Destinations), LookupError>,
     ) {
-        let found = found.map(|(image, destinations)| {
+        let found = found.and_then(|(image, destinations)| {
             subject.destinations = destinations;
-            image
+            image.ok_or(LookupError::Unplaced)
         });
         self.found(notification, subject, found);
     }
@@ -255,7 +256,7 @@ impl Gate {
     /// Lets a reader find the file, its digest if a rule wants it, and where the paths lead that
     /// the call names: any of it may take long.
     fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
-        let job = Job {
+        let job = ExecJob {
             tid: notification.tid(),
             attempt: subject.attempt,
             path: subject.args.path.clone(),
@@ -263,8 +264,9 @@ impl Gate {
             named: subject.named.clone().unwrap_or_default(),
             scripts: subject.scripts.clone(),
         };
-        let id = self.readers.look_up(job);
-        self.awaiting.insert(id, (notification, subject));
+        let id = self.readers.look_up(Job::Exec(job.into()));
+        self.awaiting
+            .insert(id, Awaiting::Exec(Box::new((notification, subject))));
     }
 
     /// Asks the policy, and does as it says.

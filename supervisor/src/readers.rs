@@ -30,7 +30,16 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(1);
 
 /// One look-up.
 #[derive(Clone, Debug)]
-pub(crate) struct Job {
+pub(crate) enum Job {
+    /// Of what an exec names.
+    Exec(Box<ExecJob>),
+    /// Of where paths lead for a process.
+    Paths { of: Tid, named: Vec<Vec<u8>> },
+}
+
+/// A look-up of what an exec names.
+#[derive(Clone, Debug)]
+pub(crate) struct ExecJob {
     pub(crate) tid: Tid,
     pub(crate) attempt: ExecAttempt,
     /// That of the exec itself.
@@ -43,8 +52,8 @@ pub(crate) struct Job {
     pub(crate) scripts: Vec<Vec<u8>>,
 }
 
-/// What a look-up found: the file, and where the paths lead.
-type Found<I> = Result<(I, Destinations), LookupError>;
+/// What a look-up found: the file of an exec, and where the paths lead.
+type Found<I> = Result<(Option<I>, Destinations), LookupError>;
 
 /// Which look-up: numbers are never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -238,9 +247,11 @@ impl Reader {
             return None;
         };
         let found = result.and_then(|(facts, destinations)| {
-            let image = Image::from_parts(facts, fds);
-            let image = image.ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))?;
-            Ok((image, destinations))
+            let image = facts.map(|facts| {
+                let image = Image::from_parts(facts, fds);
+                image.ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))
+            });
+            Ok((image.transpose()?, destinations))
         });
         Some(Finding::Done(job, found))
     }
@@ -255,10 +266,11 @@ fn serve(
 ) {
     while let Ok(job) = jobs.recv() {
         let (facts, fds) = match bench.find(&job) {
-            Ok((image, destinations)) => {
+            Ok((Some(image), destinations)) => {
                 let (facts, fds) = image.into_parts();
-                (Ok((facts, destinations)), fds)
+                (Ok((Some(facts), destinations)), fds)
             }
+            Ok((None, destinations)) => (Ok((None, destinations)), Vec::new()),
             Err(error) => (Err(error), Vec::new()),
         };
         let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
@@ -272,28 +284,47 @@ fn serve(
 
 impl Bench {
     fn find(&mut self, job: &Job) -> Found<Image> {
-        let task = self.proc.task(job.tid).map_err(LookupError::Kernel)?;
+        match job {
+            Job::Exec(job) => self.find_exec(job),
+            Job::Paths { of, named } => {
+                let view = self.view(*of)?;
+                Ok((None, self.lookup(&view).destinations(named)?))
+            }
+        }
+    }
+
+    fn view(&self, of: Tid) -> Result<View, LookupError> {
+        let task = self.proc.task(of).map_err(LookupError::Kernel)?;
         let gone = LookupError::Kernel(rustix::io::Errno::SRCH);
         let status = task.status().map_err(|_| gone)?;
-        let view = View::of(task, status, &self.session).map_err(LookupError::Kernel)?;
-        let mut lookup = Lookup {
-            view: &view,
+        View::of(task, status, &self.session).map_err(LookupError::Kernel)
+    }
+
+    fn lookup<'a>(&'a mut self, view: &'a View) -> Lookup<'a> {
+        Lookup {
+            view,
             session: &self.session,
             proc: &self.proc,
             filesystems: &mut self.filesystems,
             elves: &mut self.elves,
             patience: Patience::Waiting,
-        };
+        }
+    }
+
+    fn find_exec(&mut self, job: &ExecJob) -> Found<Image> {
+        let view = self.view(job.tid)?;
+        let own = self.own.clone();
+        let mut lookup = self.lookup(&view);
         let target = Target::of(&job.attempt, &job.path);
-        let mut image = Image::find(&mut lookup, target, &self.own)?;
+        let mut image = Image::find(&mut lookup, target, &own)?;
         let mut destinations = lookup.destinations(&job.named)?;
         for path in &job.scripts {
-            let found = lookup.digested(path, &self.own)?;
+            let found = lookup.digested(path, &own)?;
             destinations.extend(found.map(|destination| (path.clone(), destination)));
         }
         if job.takes_digests {
-            image.take_digests(&self.proc, &view.status().credentials, &self.own);
+            image.take_digests(&self.proc, &view.status().credentials, &own);
         }
-        Ok((image, destinations))
+        Ok((Some(image), destinations))
     }
 }

@@ -337,7 +337,7 @@ impl Gate {
         }
     }
 
-    fn view_of(&self, tgid: Tid) -> Result<View, rustix::io::Errno> {
+    pub(crate) fn view_of(&self, tgid: Tid) -> Result<View, rustix::io::Errno> {
         let task = self.kernel.proc.task(tgid)?;
         let status = task.status().map_err(|_| rustix::io::Errno::SRCH)?;
         View::of(task, status, &self.kernel.session)

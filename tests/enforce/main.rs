@@ -18,5 +18,6 @@ mod signals;
 mod start;
 mod terminal;
 mod threads;
+mod tools;
 mod verdict;
 mod withdrawn;

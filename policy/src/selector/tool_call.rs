@@ -27,6 +27,11 @@ impl Selectors {
         }
     }
 
+    /// Whether the rule has `tool` and no key that is about execs alone.
+    pub(crate) fn is_for_tools(&self) -> bool {
+        self.tool.is_some() && !self.keys().any(|key| OF_EXECS.contains(&key))
+    }
+
     /// Whether an entry of the rule names the tool.
     pub(crate) fn names_tool(&self, name: &str) -> bool {
         let wanted = self.tool.iter().flat_map(|list| &list.wanted);

@@ -10,6 +10,7 @@ mod session;
 mod shown;
 mod tail;
 mod text;
+mod tool;
 
 pub(crate) use approval::{ApprovalNote, Approver};
 pub(crate) use chain::digest;
@@ -24,3 +25,4 @@ pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
 pub(crate) use text::{ExactBytes, ascii_json, displayed};
+pub(crate) use tool::ToolNote;

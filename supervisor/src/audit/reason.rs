@@ -16,6 +16,8 @@ pub(crate) enum Reason {
     SafeBin,
     /// No rule, but the program only starts another, which is judged by itself.
     Wrapper,
+    /// Neither a rule nor a table names the tool.
+    UnknownTool,
     /// CMD, as the operator typed it.
     Operator,
     /// A person said so, for this exec.
@@ -55,6 +57,7 @@ impl Reason {
             Self::Children => "children",
             Self::SafeBin => "safe_bin",
             Self::Wrapper => "wrapper",
+            Self::UnknownTool => "unknown_tool",
             Self::Operator => "operator",
             Self::User => "user",
             Self::Grant => "grant",

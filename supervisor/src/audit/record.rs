@@ -11,6 +11,7 @@ use super::outcome::Outcome;
 use super::reason::Reason;
 use super::session::{PolicyNote, SessionEnd, SessionStart};
 use super::text::{ExactBytes, text};
+use super::tool::ToolNote;
 use crate::exec::{FileFacts, Kind};
 use crate::tracee::Tid;
 
@@ -41,6 +42,13 @@ pub(crate) enum Body {
         proc: Box<Program>,
         decision: Decided,
         approval: ApprovalNote,
+    },
+    /// What was decided about a call of a tool, which its host makes or not.
+    #[serde(rename = "tool.decision")]
+    ToolDecision {
+        tool: Box<ToolNote>,
+        decision: Decided,
+        sender: Approver,
     },
     /// A process that may not answer tried to use the control channel.
     #[serde(rename = "approval.refused")]
@@ -299,7 +307,8 @@ impl Body {
         let exact = match self {
             Self::Decision { proc, .. } | Self::Held { proc, .. } => &proc.exact,
             Self::Outcome { outcome, .. } => &outcome.exact,
-            Self::ApprovalRefused { .. }
+            Self::ToolDecision { .. }
+            | Self::ApprovalRefused { .. }
             | Self::PolicyLoaded { .. }
             | Self::PolicyRejected { .. }
             | Self::Summary(_)

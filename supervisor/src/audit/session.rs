@@ -64,6 +64,8 @@ pub(crate) struct Tally {
     pub(crate) killed: u64,
     pub(crate) vanished: u64,
     pub(crate) target_missing: u64,
+    /// Calls of tools that hosts asked about.
+    pub(crate) tool_calls: u64,
 }
 
 impl From<CommandStatus> for Ended {

@@ -132,6 +132,7 @@ fn one_line(record: &Value) -> String {
         "exec.decision" => decision(record),
         "exec.held" => held(record),
         "exec.outcome" => outcome(record),
+        "tool.decision" => tool(record),
         "approval.refused" => format!(
             "- {} may not answer: {}",
             sender(record),
@@ -192,6 +193,16 @@ fn decision(record: &Value) -> String {
 fn held(record: &Value) -> String {
     let (id, why) = (text(record, "/exec_id"), ground(record));
     format!("{id} waits for an answer ({why}) {}", program(record))
+}
+
+fn tool(record: &Value) -> String {
+    let (verdict, why) = (text(record, "/decision/verdict"), ground(record));
+    let named = ["/tool/paths", "/tool/urls", "/tool/args"].map(|list| record.pointer(list));
+    let named = named.map(words);
+    let named = named.iter().filter(|words| !words.is_empty());
+    let named = named.map(|words| format!(" {words}")).collect::<String>();
+    let name = quoted(text(record, "/tool/name"));
+    format!("- {verdict} ({why}) tool {name}{named}")
 }
 
 /// The rule, and the ground where that is another.

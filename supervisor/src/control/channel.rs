@@ -17,6 +17,7 @@ use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
 use super::server;
+use super::tool_check::{ToolCheck, ToolVerdict};
 use super::wire::{PolicyLoaded, Required, Response, Settled};
 use crate::audit::{Approver, ExecId, SessionNote};
 use crate::policy::LoadedPolicy;
@@ -39,6 +40,8 @@ pub(crate) enum Notice {
     Rejected(ClientId, String),
     /// What came of a policy that the client sent.
     PolicyHeard(ClientId, Result<PolicyLoaded, String>),
+    /// What the policy says of a call that the client asked about.
+    ToolJudged(ClientId, Box<ToolVerdict>),
 }
 
 /// What the control channel tells the gate.
@@ -53,6 +56,12 @@ pub(crate) enum Report {
     /// A policy of someone who may load one, or why it is none.
     Policy {
         offered: Result<Box<LoadedPolicy>, String>,
+        sender: Approver,
+        client: ClientId,
+    },
+    /// A call of a tool that someone who may ask is about to make.
+    Tool {
+        check: Box<ToolCheck>,
         sender: Approver,
         client: ClientId,
     },
@@ -289,7 +298,9 @@ mod tests {
         }
         let whys = control.close().into_iter().map(|report| match report {
             Report::Refused { why, .. } => why,
-            Report::Answer { .. } | Report::Policy { .. } => panic!("nobody was heard"),
+            Report::Answer { .. } | Report::Policy { .. } | Report::Tool { .. } => {
+                panic!("nobody was heard")
+            }
         });
         let whys: Vec<_> = whys.collect();
         let (last, singly) = whys.split_last().unwrap();

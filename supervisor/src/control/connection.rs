@@ -6,16 +6,28 @@ use std::sync::Arc;
 
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessageOwned, MsgFlags, UnixCredentials, recvmsg};
+use serde::Serialize;
 use tokio::io::{AsyncWriteExt, Interest};
 use tokio::net::UnixStream;
 use tokio::net::unix::OwnedWriteHalf;
 use tokio::sync::mpsc::Receiver;
 
-use super::wire::LINE_MAX_BYTES;
+use super::wire::{LINE_MAX_BYTES, line};
 use crate::audit::Approver;
 
 /// A line ready to be sent, shared by all who get it.
 pub(crate) type Line = Arc<[u8]>;
+
+/// A message as a line that any number of clients share.
+pub(super) fn rendered(message: &impl Serialize) -> Line {
+    match line(message) {
+        Ok(line) => line.into(),
+        Err(error) => {
+            tracing::error!(%error, "a message has no JSON");
+            Arc::from(&b"{\"type\":\"error\",\"error\":\"execward failed\"}\n"[..])
+        }
+    }
+}
 
 /// Takes lines from a connection.
 #[derive(Debug, Default)]

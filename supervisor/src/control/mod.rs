@@ -8,6 +8,7 @@ mod place;
 mod refusals;
 mod sender;
 mod server;
+mod tool_check;
 mod verbs;
 mod wire;
 
@@ -15,6 +16,7 @@ pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::Where;
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::Bouncer;
+pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{
     Decision, PolicyLoaded, Request, Required, Response, Settled, Span, Unanswered,

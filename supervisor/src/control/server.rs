@@ -8,17 +8,15 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use execward_policy::Places as PolicyPlaces;
-use serde::Serialize;
 use tokio::net::{UnixListener, UnixStream};
 use tokio::sync::mpsc::{Sender, channel};
 use tokio::task::JoinHandle;
 
 use super::channel::{ClientId, Desk, Notice, Report};
-use super::connection::{self, Line, Lines};
+use super::connection::{self, Line, Lines, rendered};
 use super::peer::Peer;
 use super::refusals::Refusals;
-use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, PROTOCOL, Required, line};
+use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, PROTOCOL, Required};
 use crate::audit::{Approver, ExecId};
 use crate::policy::{Bundle, LoadedPolicy};
 
@@ -128,6 +126,9 @@ impl Server {
             }
             Notice::PolicyHeard(client, Err(error)) => {
                 self.send(client, &rendered(&FromGate::PolicyRejected { error }));
+            }
+            Notice::ToolJudged(client, verdict) => {
+                self.send(client, &rendered(&FromGate::ToolVerdict(*verdict)));
             }
         }
     }
@@ -263,6 +264,20 @@ impl Server {
                 let bundle = std::mem::take(&mut known.bundle);
                 self.compile(client, bundle, sender);
             }
+            FromClient::ToolCheck(check) => match check.check() {
+                Ok(()) => {
+                    let check = Box::new(check);
+                    self.report(
+                        client,
+                        Report::Tool {
+                            check,
+                            sender,
+                            client,
+                        },
+                    );
+                }
+                Err(why) => self.refuse(client, format!("tool_check: {why}")),
+            },
         }
     }
 
@@ -275,7 +290,7 @@ impl Server {
         }
         self.is_compiling = true;
         let (places, events) = (self.desk.places.clone(), self.events.clone());
-        let compiled = tokio::task::spawn_blocking(move || policy_of(&bundle, &places));
+        let compiled = tokio::task::spawn_blocking(move || Bundle::read(&bundle, &places));
         tokio::spawn(async move {
             let failed = |error| Err(format!("execward failed on the policy: {error}"));
             let offered = compiled.await.unwrap_or_else(failed);
@@ -374,25 +389,6 @@ async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event
                 tracing::warn!(%error, ?client, "a client is closed");
                 return;
             }
-        }
-    }
-}
-
-/// The policy that a client has sent.
-fn policy_of(bundle: &str, places: &PolicyPlaces) -> Offered {
-    let bundle: Bundle =
-        serde_json::from_str(bundle).map_err(|error| format!("this is no policy: {error}"))?;
-    let loaded = bundle.load(places).map(Box::new);
-    loaded.map_err(|error| error.to_string())
-}
-
-/// A message as a line that any number of clients share.
-fn rendered(message: &impl Serialize) -> Line {
-    match line(message) {
-        Ok(line) => line.into(),
-        Err(error) => {
-            tracing::error!(%error, "a message has no JSON");
-            Arc::from(&b"{\"type\":\"error\",\"error\":\"execward failed\"}\n"[..])
         }
     }
 }

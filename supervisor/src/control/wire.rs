@@ -12,6 +12,8 @@
 //! approval_settled                     ──►  once it is recorded
 //!                                      ◄── policy_part {part} …, policy_load
 //! policy_loaded or policy_rejected     ──►  once it is recorded
+//!                                      ◄── tool_check {requestId, tool, …}
+//! tool_verdict {requestId, verdict}    ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
@@ -20,6 +22,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::FactsDigest;
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
 
@@ -62,6 +65,8 @@ pub(crate) enum FromGate {
     PolicyLoaded(PolicyLoaded),
     /// It is not; the one before goes on.
     PolicyRejected { error: String },
+    /// What the policy says of a call of a tool.
+    ToolVerdict(ToolVerdict),
     /// What the client asked for is not done.
     Error { error: String },
 }
@@ -158,6 +163,8 @@ pub(crate) enum FromClient {
     PolicyPart { part: String },
     /// The pieces are all: the policy that they make is to be in force from here on.
     PolicyLoad,
+    /// Judge a call of a tool that the client is about to make.
+    ToolCheck(ToolCheck),
 }
 
 /// An answer to one question.

@@ -77,6 +77,17 @@ impl Bundle {
         })
     }
 
+    /// The policy whose JSON this is.
+    ///
+    /// # Errors
+    /// In words, what is wrong with it.
+    pub(crate) fn read(json: &str, places: &PolicyPlaces) -> Result<Box<LoadedPolicy>, String> {
+        let bundle: Self =
+            serde_json::from_str(json).map_err(|error| format!("this is no policy: {error}"))?;
+        let loaded = bundle.load(places).map(Box::new);
+        loaded.map_err(|error| error.to_string())
+    }
+
     /// The policy that it is in a session of `places`, below the machine's floor as it is now.
     ///
     /// # Errors

@@ -92,6 +92,14 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
             .map_or(String::new(), |approval| format!(", approval = {approval}")),
         policy.rules.ask_timeout().as_secs()
     )?;
+    for (tool, mode) in policy.rules.tool_modes() {
+        let tool = escaped(tool);
+        writeln!(
+            out,
+            "tool {tool}: security = \"{}\", ask = \"{}\"",
+            mode.security, mode.ask
+        )?;
+    }
     for rule in policy.rules.rules() {
         writeln!(out, "{}", in_words(rule))?;
     }

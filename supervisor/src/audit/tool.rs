@@ -1,0 +1,35 @@
+//! What records say of calls of tools.
+
+use execward_policy::ToolCall;
+use serde::Serialize;
+
+use super::text::displayed;
+
+/// A call of a tool, as its host described it.
+#[derive(Debug, Serialize)]
+pub(crate) struct ToolNote {
+    name: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    paths: Vec<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    urls: Vec<String>,
+    /// Its other arguments, `KEY=VALUE` each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    args: Vec<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cwd: Option<String>,
+}
+
+impl ToolNote {
+    /// What a message said is text; nothing of it is lost.
+    pub(crate) fn of(call: &ToolCall) -> Self {
+        let texts = |texts: &[Vec<u8>]| texts.iter().map(|text| displayed(text)).collect();
+        Self {
+            name: call.tool.clone(),
+            paths: texts(&call.paths),
+            urls: texts(&call.urls),
+            args: texts(&call.arguments),
+            cwd: call.cwd.as_deref().map(displayed),
+        }
+    }
+}
