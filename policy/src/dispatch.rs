@@ -4,7 +4,7 @@
 //! These go by it: busybox runs the applet of that name, and git called `git-push` pushes.
 
 use crate::class;
-use crate::grammar::{Grammar, Piece};
+use crate::grammar::{Grammar, Opt, Piece, ValueKind};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::path::{absolute, file_name};
@@ -70,7 +70,20 @@ pub(crate) fn applet<'i>(image: &'i Image<'_>) -> Option<Guise<'i>> {
 
 /// The program that a dynamic linker is to start, as it is written and where that leads.
 pub(crate) fn loaded<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Guise<'i>> {
-    let operand = loaded_operand(image);
+    guises_of(image, loaded_operand(image))
+}
+
+/// The script that an interpreter is given, likewise: `python3 /usr/bin/pip3` is pip.
+pub(crate) fn scripted<'i>(image: &'i Image<'_>) -> impl Iterator<Item = Guise<'i>> {
+    guises_of(image, script_operand(image))
+}
+
+/// The commands that a call is by the name of a file among its arguments, with the number of those
+/// before it.
+fn guises_of<'i>(
+    image: &'i Image<'_>,
+    operand: Option<(&'i [u8], usize)>,
+) -> impl Iterator<Item = Guise<'i>> {
     let destination = operand.and_then(|(program, _)| {
         let path = absolute(program, image.request.cwd.as_deref())?;
         image.request.destinations.get(&path)
@@ -101,9 +114,43 @@ pub(crate) fn loaded_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)>
         Piece::Flag(_) | Piece::Unknown(_) => None,
     };
     let program = grammar.read(image.arguments()).find_map(operand)?;
+    Some((program, position(image, program)?))
+}
+
+/// The operand of an interpreter that names the script, and how many arguments stand before it.
+fn script_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)> {
+    let kinds = image.kinds();
+    if !image.is_program() || !kinds.is_interpreter && !kinds.is_shell {
+        return None;
+    }
+    let known = image.grammars(Reading::Doubtful).next();
+    let grammar = known.unwrap_or(Grammar::unknown());
+    let mut verb = None;
+    for piece in grammar.read(image.arguments()) {
+        match piece {
+            // Code as text, or a module: what follows is no script.
+            Piece::Flag(known) if brings_program(known.option) => return None,
+            Piece::Operand(operand) => match verb.unwrap_or(grammar).verb(operand) {
+                Some(found) => verb = Some(found),
+                None if verb.unwrap_or(grammar).begins_with_program() => return None,
+                None => return Some((operand, position(image, operand)?)),
+            },
+            Piece::Flag(_) | Piece::Unknown(_) => {}
+        }
+    }
+    None
+}
+
+/// Whether with this option the program is no operand.
+fn brings_program(option: &Opt) -> bool {
+    let is_inline = option.takes.kind() == Some(ValueKind::Inline);
+    option.ends_options || option.is_word || is_inline
+}
+
+/// How many arguments stand before this very one.
+fn position(image: &Image<'_>, argument: &[u8]) -> Option<usize> {
     let mut arguments = image.arguments();
-    let at = arguments.position(|argument| std::ptr::eq(argument, program))?;
-    Some((program, at))
+    arguments.position(|other| std::ptr::eq(other, argument))
 }
 
 /// Whether `image` starts another program than its file, so that an allow of the file alone does

@@ -78,6 +78,7 @@ pub(crate) struct Kinds {
     pub(crate) is_multicall: bool,
     pub(crate) is_loader: bool,
     pub(crate) is_interpreter: bool,
+    pub(crate) is_shell: bool,
     /// Whether its arguments may name what it starts, by itself or as another command.
     pub(crate) starts_another: bool,
 }
@@ -177,6 +178,7 @@ impl<'r> Image<'r> {
                     "multicall" => (kinds.is_multicall, kinds.starts_another) = (true, true),
                     "loaders" => (kinds.is_loader, kinds.starts_another) = (true, true),
                     "interpreters" => kinds.is_interpreter = true,
+                    "shells" => kinds.is_shell = true,
                     _ => {}
                 }
             }
@@ -275,6 +277,7 @@ impl<'r> Image<'r> {
             .chain(other)
             .chain(dispatch::applet(self))
             .chain(dispatch::loaded(self))
+            .chain(dispatch::scripted(self))
     }
 
     /// Whether it is a `#!` file, which the kernel gives to an interpreter.

@@ -8,7 +8,7 @@ use crate::class;
 use crate::grammar::{self, Grammar, Role, Typed, ValueKind};
 use crate::host::{self, Host};
 use crate::image::{Image, Reading};
-use crate::path::{absolute, collapse, file_name};
+use crate::path::{absolute, collapse};
 use crate::request::{Destination, Stream};
 
 /// What a call does to a file that it names.
@@ -150,8 +150,7 @@ fn grammars(image: &Image<'_>) -> Vec<&'static Grammar> {
 fn written<'i>(image: &'i Image<'_>) -> Vec<Written<'i>> {
     let mut all = Vec::new();
     let is_shell = |name: &[u8]| class::is_of(name, "shells");
-    let mut names = image.names(Reading::Doubtful).map(file_name);
-    let is_shells = names.any(is_shell);
+    let is_shells = image.kinds().is_shell;
     let grammars = grammars(image);
     for grammar in &grammars {
         add(grammar, image.arguments(), is_shells, &mut all);

@@ -12,4 +12,4 @@ mod table;
 pub(crate) use operand::{Role, Typed};
 pub(crate) use reader::{Known, Piece, Side, Unknown};
 pub use table::command_table;
-pub(crate) use table::{Alias, Grammar, Takes, ValueKind, named, of};
+pub(crate) use table::{Alias, Grammar, Opt, Takes, ValueKind, named, of};

@@ -119,3 +119,40 @@ fn what_a_dynamic_linker_starts_is_known_by_where_its_path_leads() {
     assert_eq!(decide("/usr/bin/curl"), Decision::Deny);
     assert_eq!(decide("/usr/bin/true"), Decision::Ask);
 }
+
+#[test]
+fn a_command_is_denied_when_its_file_is_given_to_an_interpreter() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n\
+         [[deny]]\nid = 'pip'\ncommand = 'pip install'\n\
+         [[deny]]\nid = 'npm'\ncommand = 'npm publish'\n\
+         [[deny]]\nid = 'tool'\nprogram = '/opt/tool'",
+        Layer::User,
+    )]);
+    for (line, decision) in [
+        ("/usr/bin/python3 /usr/bin/pip3 install x", Decision::Deny),
+        (
+            "/usr/bin/python3 -I -W x /usr/bin/pip install x",
+            Decision::Deny,
+        ),
+        ("/usr/bin/python3 /usr/bin/pip3 list", Decision::Allow),
+        (
+            "/usr/bin/python3 a.py /usr/bin/pip3 install",
+            Decision::Allow,
+        ),
+        (
+            "/usr/bin/python3 -c x /usr/bin/pip3 install",
+            Decision::Allow,
+        ),
+        ("/usr/bin/node /usr/bin/npm publish", Decision::Deny),
+        ("/usr/bin/node --no-warnings /x/npm publish", Decision::Deny),
+        ("/usr/bin/node /x/npm run publish", Decision::Allow),
+        ("/usr/bin/sh /opt/tool", Decision::Deny),
+        ("/usr/bin/sh -x /opt/tool a", Decision::Deny),
+        ("/usr/bin/sh -c x /opt/tool", Decision::Allow),
+        ("/usr/bin/perl -w /opt/tool", Decision::Deny),
+        ("/usr/bin/sed /opt/tool", Decision::Allow),
+    ] {
+        assert_eq!(decide(&ruleset, line), decision, "{line}");
+    }
+}
