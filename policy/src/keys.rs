@@ -207,7 +207,7 @@ const KEYS: &[Key] = &[
     optional("deny",             TOP, Form::Tables(Section::Deny)),
     optional("tools",            TOP, Form::Map(Section::Tool)),
     optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
-    later("charter",             TOP, Form::Table(Section::Charter)),
+    optional("charter",          TOP, Form::Table(Section::Charter)),
     optional("env",              TOP, Form::Table(Section::Env)),
     later("audit",               TOP, Form::Table(Section::Audit)),
 
@@ -373,7 +373,8 @@ mod tests {
             (Section::Deny, "flag", Some("flags")),
             (Section::Deny, "paht", Some("path")),
             (Section::Deny, "ignore_cas", Some("ignore_case")),
-            (Section::Top, "chartr", None),
+            (Section::Top, "chartr", Some("charter")),
+            (Section::Top, "audt", None),
             (Section::Allow, "priority", None),
         ] {
             assert!(

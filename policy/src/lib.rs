@@ -97,6 +97,8 @@ extern crate self as execward_policy;
 mod approval;
 mod arity;
 mod case;
+mod charter;
+mod charter_reader;
 mod class;
 mod command;
 mod diagnostic;

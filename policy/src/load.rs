@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use crate::charter;
 use crate::diagnostic::{Diagnostics, Fault, Place};
 use crate::keys::nearest;
 use crate::kind::Complaint;
@@ -55,6 +56,7 @@ pub(crate) fn load(
         seen,
         ..
     } = loading;
+    charter::number(&mut parts);
     faults.extend(repeated_ids(&parts));
     if faults.is_empty() {
         faults.extend(missing_security(&parts));
@@ -67,6 +69,7 @@ pub(crate) fn load(
             .iter_mut()
             .for_each(|named| named.resolve_head(&resolve));
     }
+    charter::intersect(&mut parts);
     let trust = Trust {
         named: parts
             .iter()
@@ -226,8 +229,9 @@ fn missing_security(parts: &[Part]) -> Option<Fault> {
     if own.any(|part| part.settings.security.is_some()) {
         return None;
     }
-    let draft = drafts(parts)
-        .filter(|draft| draft.rule.layer() == Layer::User)
+    let users = parts.iter().filter(|part| part.layer == Layer::User);
+    let draft = users
+        .flat_map(|part| &part.rules)
         .min_by_key(|draft| draft.place.position())?;
     let help = "write `[mode]` with `security = \"allowlist\"`, or \"full\" or \"deny\"".to_owned();
     let message = "a policy with rules says its `security`";

@@ -12,6 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::approval::Approval;
 use crate::case::Case;
+use crate::charter::Entry;
 use crate::diagnostic::{Fault, Place, SourceText};
 use crate::duration;
 use crate::example::Example;
@@ -44,6 +45,8 @@ pub(crate) struct Part {
     pub(crate) settings: Settings,
     /// `[tools]`.
     pub(crate) tools: ToolModes,
+    /// Whether the source has `[charter]`, the entries of which are among the rules.
+    pub(crate) has_charter: bool,
     pub(crate) rules: Vec<DraftRule>,
     pub(crate) faults: Vec<Fault>,
 }
@@ -56,6 +59,8 @@ pub(crate) struct DraftRule {
     pub(crate) place: Place,
     /// The calls that it must hold for, and those that it must not.
     pub(crate) examples: Vec<Example>,
+    /// The entry of a charter that it is, if it is one.
+    pub(crate) entry: Option<Entry>,
 }
 
 /// Reads one source; `order` is its position among those of the load.
@@ -68,6 +73,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         safe_bins: None,
         settings: Settings::default(),
         tools: ToolModes::default(),
+        has_charter: false,
         rules: Vec::new(),
         faults,
     };
@@ -158,6 +164,9 @@ impl Reader<'_> {
         }
         if let Some(tools) = fields.value("tools") {
             self.tools(tools);
+        }
+        if let Some(charter) = fields.value("charter") {
+            self.charter(charter);
         }
         for (action, section) in [
             (Action::Allow, Section::Allow),

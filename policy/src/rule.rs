@@ -63,6 +63,9 @@ pub struct Rule {
     pub(crate) source: Arc<str>,
     pub(crate) line: usize,
     pub(crate) selectors: Selectors,
+    /// Of what a charter approves: what every other one does, of each of which something must hold
+    /// too.
+    pub(crate) charters: Vec<Arc<[Selectors]>>,
     pub(crate) children: Option<List<Program>>,
     pub(crate) expires: Option<Timestamp>,
     pub(crate) reason: Option<String>,
@@ -162,7 +165,18 @@ impl Rule {
         if self.has_expired(now) {
             return Some("expires");
         }
-        self.selectors.failing(image, self.action.reading())
+        let reading = self.action.reading();
+        let fails = |selectors: &Selectors| selectors.failing(image, reading);
+        fails(&self.selectors).or_else(|| self.failing_charter(fails))
+    }
+
+    /// `charter` if another one has no entry that holds.
+    fn failing_charter(
+        &self,
+        fails: impl Fn(&Selectors) -> Option<&'static str>,
+    ) -> Option<&'static str> {
+        let holds = |list: &Arc<[Selectors]>| list.iter().any(|entry| fails(entry).is_none());
+        (!self.charters.iter().all(holds)).then_some("charter")
     }
 
     /// The key that fails, if the rule is about the image's file all the same.
@@ -229,7 +243,8 @@ impl Rule {
             return Some("expires");
         }
         let reading = self.action.reading();
-        self.selectors.failing_tool_call(seen, reading)
+        let fails = |selectors: &Selectors| selectors.failing_tool_call(seen, reading);
+        fails(&self.selectors).or_else(|| self.failing_charter(fails))
     }
 
     /// Whether the rule is written for calls of the tool, so that it is told why it does not hold.

@@ -65,6 +65,7 @@ impl Reader<'_> {
             source: Arc::from(place.source()),
             line: place.line(),
             selectors,
+            charters: Vec::new(),
             children,
             expires,
             reason: own_text("reason"),
@@ -76,6 +77,7 @@ impl Reader<'_> {
             rule,
             place,
             examples,
+            entry: None,
         });
     }
 
@@ -155,9 +157,8 @@ impl Reader<'_> {
         if action == Action::Allow
             && let Some(text) = of_exec.next()
         {
-            let message = format!("`{}` is every exec, which no allow may be", text.text);
-            let help = "say which: `program` or `command`; or `security = \"full\"`".to_owned();
-            self.checker.fault(text.span.clone(), message, Some(help));
+            let (message, help) = tool::every_exec(text.text);
+            self.checker.fault(text.span.clone(), message, help);
         }
         self.wide_list(
             action,
@@ -324,7 +325,11 @@ impl Reader<'_> {
 }
 
 /// What a command must be in a rule of its action and beside a `program`.
-fn command_of_rule(command: Command, action: Action, is_bound: bool) -> Result<Command, Complaint> {
+pub(crate) fn command_of_rule(
+    command: Command,
+    action: Action,
+    is_bound: bool,
+) -> Result<Command, Complaint> {
     if action == Action::Allow {
         command
             .check_script()

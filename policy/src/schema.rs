@@ -99,7 +99,7 @@ mod tests {
         };
         let top = names("/$defs/policy/properties");
         assert!(
-            top.contains(&"tools".to_owned()) && !top.contains(&"charter".to_owned()),
+            top.contains(&"tools".to_owned()) && !top.contains(&"audit".to_owned()),
             "{top:?}"
         );
         let deny = names("/$defs/policy/properties/deny/items/properties");

@@ -41,6 +41,7 @@
 
 mod allowlist;
 mod amendment;
+mod charter;
 mod context;
 mod mode;
 mod prefix;
@@ -50,6 +51,7 @@ mod text;
 mod translation;
 
 pub use allowlist::{AllowlistEntry, AllowlistPolicy, SeedError, ToolPolicy};
+pub use charter::Charter;
 pub use context::{CommandResolution, ExecPolicyContext};
 pub use mode::{AskForApproval, ExecApprovalDecision, ExecAsk, ExecPolicy, ExecSecurity};
 pub use prefix::PrefixPolicy;

@@ -33,6 +33,14 @@ pub(crate) struct List<T> {
 }
 
 impl<T> List<T> {
+    /// One entry.
+    pub(crate) fn of(entry: T) -> Self {
+        Self {
+            wanted: vec![entry],
+            exceptions: Vec::new(),
+        }
+    }
+
     /// Every entry, to be changed.
     pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.wanted.iter_mut().chain(&mut self.exceptions)

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 
 use crate::grammar::{self, Grammar, ValueKind};
 use crate::image::{Image, Reading};
+use crate::kind::Complaint;
 use crate::operand::{Access, Part};
 use crate::path::file_name;
 use crate::safe_bin;
@@ -26,6 +27,13 @@ const KNOWN: [(&str, &[Access]); 5] = [
     ("file_list", &[Access::List]),
     (FETCH, &[]),
 ];
+
+/// What is wrong with an allow of every exec, by one of its names.
+pub(crate) fn every_exec(name: &str) -> Complaint {
+    let message = format!("`{name}` is every exec, which no allow may be");
+    let help = "say which: `program` or `command`; or `security = \"full\"`".to_owned();
+    (message, Some(help))
+}
 
 /// The one name of a tool that may have two.
 pub(crate) fn canonical(name: &str) -> &str {

@@ -15,9 +15,6 @@ use execward_policy::{
 };
 use jiff::Timestamp;
 
-/// Policies that use what this version does not read yet: nothing else is wrong with them.
-const OF_LATER: [&str; 1] = ["16-charter"];
-
 struct PolicyIncludes;
 
 impl Includes for PolicyIncludes {
@@ -182,29 +179,10 @@ fn check(line: &str) -> (Decision, ExecRequest) {
 }
 
 #[test]
-fn every_policy_loads_or_waits_for_a_later_version_alone() {
-    for (name, text) in policies() {
-        match load(&name, &text) {
-            Ok(_) => assert!(!OF_LATER.contains(&name.as_str()), "{name} loads"),
-            Err(faults) => {
-                assert!(OF_LATER.contains(&name.as_str()), "{name}: {faults:#?}");
-                for fault in faults.faults() {
-                    let message = fault.message();
-                    let is_of_later = message.contains("is not supported by this version yet");
-                    assert!(is_of_later, "{name}: {message}");
-                }
-            }
-        }
-    }
-}
-
-#[test]
 fn every_policy_answers_as_its_author_says() {
     let mut checks = 0;
     for (name, text) in policies() {
-        let Ok(ruleset) = load(&name, &text) else {
-            continue;
-        };
+        let ruleset = load(&name, &text).unwrap_or_else(|faults| panic!("{name}: {faults:#?}"));
         let lines = text.lines().filter_map(|line| line.strip_prefix("#? "));
         for line in lines {
             if line.ends_with(" : ") {

@@ -1,7 +1,7 @@
 //! What the operands and values of a call are, by its command's grammar.
 
 use super::reader::{Known, Piece};
-use super::table::{Grammar, Opt, Takes, ValueKind};
+use super::table::{Grammar, NUMBER, Opt, Takes, ValueKind};
 
 /// A text of a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -195,6 +195,7 @@ fn values<'a>(
     let named_again = |name: &&str| variant?.option(name.as_bytes());
     let again: Option<&Opt> = option.names.iter().find_map(named_again);
     let kinds = match again.unwrap_or(option).takes {
+        Takes::Nothing if option.names.contains(&NUMBER) => [ValueKind::Number; 2],
         // What is attached all the same, nobody knows.
         Takes::Nothing => [ValueKind::Any; 2],
         Takes::One(kind) | Takes::Attached(kind) => [kind, ValueKind::Any],

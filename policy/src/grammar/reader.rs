@@ -2,7 +2,7 @@
 //!
 //! Nothing is allocated, and each argument is looked at once.
 
-use super::table::{Grammar, Opt, Takes};
+use super::table::{Grammar, NUMBER, Opt, Takes};
 
 /// One part of a call.
 #[derive(Debug, Clone, Copy)]
@@ -214,7 +214,7 @@ impl<'a, I: Iterator<Item = &'a [u8]> + Clone> Pieces<'a, I> {
             return self.known(option, side, value);
         }
         let is_number = argument.iter().skip(1).all(u8::is_ascii_digit);
-        if is_number && let Some((option, side)) = self.lookup(|it| it.option(b"-NUM")) {
+        if is_number && let Some((option, side)) = self.lookup(|it| it.option(NUMBER.as_bytes())) {
             let values = [argument.get(1..), None];
             return Piece::Flag(Known {
                 option,

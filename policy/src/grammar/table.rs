@@ -71,6 +71,9 @@ impl Takes {
     }
 }
 
+/// The name of the option that is a dash and a number: `git log -1`.
+pub(crate) const NUMBER: &str = "-NUM";
+
 /// One option under all its names.
 #[expect(
     clippy::struct_excessive_bools,

@@ -9,6 +9,7 @@ mod s0_modes;
 mod s0_oddities;
 mod s0_types;
 mod s0_vectors;
+mod s1_charters;
 mod s1_files;
 mod s1_lists;
 mod s1_modes;

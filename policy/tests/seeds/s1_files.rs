@@ -42,34 +42,6 @@ fn r63_an_operand_is_judged_as_the_file_it_leads_to() {
     );
 }
 
-/// What the four heuristics of a charter come to; the `[charter]` table itself is for later.
-#[test]
-fn r70_the_heuristics_of_a_charter_feed_the_gate() {
-    let ruleset = policy(
-        "mode = { security = 'allowlist', ask = 'off' }\n\
-         [[allow]]\nid = 'auto-approve'\ncommand = ['git status', 'git push', 'terraform apply']\n\
-         [[ask]]\nid = 'require-confirmation'\ncommand = 'git push'\n\
-         [[deny]]\nid = 'always-reject'\ncommand = 'git clean'\n\
-         [[ask]]\nid = 'escalate'\ncommand = 'terraform apply'\nescalate = true",
-    );
-    for (line, rule, decision) in [
-        ("git status", Some("auto-approve"), Decision::Allow),
-        ("git push", Some("require-confirmation"), Decision::Deny),
-        ("git clean", Some("always-reject"), Decision::Deny),
-        ("terraform apply", Some("escalate"), Decision::Deny),
-        ("git log", None, Decision::Deny),
-    ] {
-        let request = call(line);
-        let verdict = ruleset.decide(&request, NOW);
-        assert_eq!(verdict.decision(), decision, "{line}");
-        assert_eq!(
-            verdict.rule().map(execward_policy::Rule::id),
-            rule,
-            "{line}"
-        );
-    }
-}
-
 #[test]
 fn r76_a_tools_policy_is_held_beside_the_other_rules() {
     let tool = ToolPolicy {

@@ -30,6 +30,7 @@ fn operands_are_what_their_place_says() {
         ("sort -o out in", "write:out read:in"),
         ("ls", "list:."),
         ("git log -p x", "revision:x"),
+        ("git log -1 x", "number:1 revision:x"),
         ("nice -n 5 cat x", "number:5"),
         ("dd if=a of=b bs=1", "read:a write:b text:bs=1"),
         ("scp a host:b", "read:a host:host:b"),
