@@ -5,6 +5,8 @@
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
+use url::Url;
+
 /// A host, and its port if the text has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Host {
@@ -98,12 +100,50 @@ pub(crate) fn of(text: &[u8]) -> Option<Host> {
     authority(head.get(..colon)?, None)
 }
 
-/// The host of a URL that a fetcher of its own is given: it may read as WHATWG's "URL Standard" has
-/// it, which passes over blanks and makes up slashes.
-pub(crate) fn of_url(text: &[u8]) -> Option<Host> {
+/// The hosts that clients may make of `text`: as RFC 3986 has it, which is `None` if that tells none,
+/// and as WHATWG's "URL Standard" has it, where that is another. curl(1) takes after both.
+pub(crate) fn readings(text: &[u8]) -> impl Iterator<Item = Option<Host>> + use<> {
+    beside_standard(of(text), text)
+}
+
+/// The same of a URL that is given to a fetcher of its own, for which the first reading alone proves
+/// nothing where the standard passes over blanks and makes up slashes.
+pub(crate) fn readings_of_url(text: &[u8]) -> impl Iterator<Item = Option<Host>> + use<> {
     let is_told = text.iter().all(u8::is_ascii_graphic)
         && (split_scheme(text).is_some() || !text.contains(&b':'));
-    of(text).filter(|_| is_told)
+    beside_standard(of(text).filter(|_| is_told), text)
+}
+
+fn beside_standard(plain: Option<Host>, text: &[u8]) -> impl Iterator<Item = Option<Host>> + use<> {
+    let other = by_url_standard(text).filter(|other| plain.as_ref() != Some(other));
+    std::iter::once(plain).chain(other.map(Some))
+}
+
+/// The host of a URL of the web, with its scheme or without.
+fn by_url_standard(text: &[u8]) -> Option<Host> {
+    let text = str::from_utf8(text).ok()?;
+    let of_web = |url: &Url| matches!(url.scheme(), "http" | "https" | "ws" | "wss" | "ftp");
+    let has_scheme = split_scheme(text.as_bytes()).is_some();
+    let url = match Url::parse(text) {
+        Ok(url) if of_web(&url) => url,
+        Ok(url) if has_scheme || url.scheme() == "file" => return None,
+        // Whatever the scheme, a port that is written is told: none has ftp's.
+        Ok(_) | Err(_) => {
+            let is_path =
+                text.starts_with(['.', '-']) || text.starts_with('/') && !text.starts_with("//");
+            if is_path || has_scheme {
+                return None;
+            }
+            let rest = text.trim_start_matches(|c: char| c <= ' ' || c == '/' || c == '\\');
+            Url::parse(&format!("ftp://{rest}")).ok()?
+        }
+    };
+    let default = port_of(url.scheme().as_bytes()).filter(|_| has_scheme);
+    let host = authority(url.host_str()?.as_bytes(), None)?;
+    Some(Host {
+        port: url.port().or(default),
+        ..host
+    })
 }
 
 /// A scheme and what follows its `://`.
@@ -161,10 +201,21 @@ fn authority(text: &[u8], default: Option<u16>) -> Option<Host> {
     Some(Host { name, port })
 }
 
-/// An address of version 6 as it is written shortest; one that stands for version 4 as that.
+/// An address of version 6 as it is written shortest; one that stands for version 4 as that: mapped,
+/// compatible (RFC 4291), or behind NAT64 (RFC 6052).
 fn shortest(address: Ipv6Addr) -> String {
-    let mapped = address.to_ipv4_mapped();
-    mapped.map_or_else(|| address.to_string(), |mapped| mapped.to_string())
+    let last = || {
+        let [.., high, low] = address.segments();
+        Ipv4Addr::from(u32::from(high) << 16 | u32::from(low))
+    };
+    let embedded = match address.segments() {
+        [0, 0, 0, 0, 0, 0xffff, ..] | [0x64, 0xff9b, 0, 0, 0, 0, ..] => Some(last()),
+        // `::` and `::1` are addresses of their own.
+        [0, 0, 0, 0, 0, 0, 0, 0 | 1] => None,
+        [0, 0, 0, 0, 0, 0, ..] => Some(last()),
+        _ => None,
+    };
+    embedded.map_or_else(|| address.to_string(), |embedded| embedded.to_string())
 }
 
 /// The address of version 4 that a name is in one of its many spellings: decimal, octal and
@@ -192,9 +243,11 @@ fn number_address(name: &str) -> Option<Ipv4Addr> {
 
 /// The ports of the schemes that clients know by heart.
 fn port_of(scheme: &[u8]) -> Option<u16> {
-    let ports: [(&str, u16); 7] = [
+    let ports: [(&str, u16); 9] = [
         ("https", 443),
         ("http", 80),
+        ("wss", 443),
+        ("ws", 80),
         ("ssh", 22),
         ("git", 9418),
         ("ftp", 21),
@@ -283,20 +336,44 @@ mod tests {
         }
     }
 
+    /// The hosts of both readings; `-` for one that cannot be told.
+    fn read(text: &str) -> String {
+        let shown = readings_of_url(text.as_bytes()).map(|host| {
+            host.map_or("-".to_owned(), |host| {
+                let name = String::from_utf8(host.name).unwrap();
+                host.port
+                    .map_or(name.clone(), |port| format!("{name}:{port}"))
+            })
+        });
+        shown.collect::<Vec<_>>().join(" ")
+    }
+
     #[test]
-    fn a_url_that_a_fetcher_may_read_in_another_way_names_no_host() {
-        for (text, is_told) in [
-            ("https://a.example/x", true),
-            ("a.example/x", true),
-            ("https:a.example", false),
-            ("https:/a.example", false),
-            ("https:a@b.example", false),
-            (" https://a.example", false),
-            ("https://a.exa\tmple", false),
-            ("https://a\u{e4}.example", false),
-            ("file:///etc/shadow", false),
+    fn a_url_is_read_in_every_way_that_a_fetcher_may() {
+        for (text, hosts) in [
+            ("https://a.example/x", "a.example:443"),
+            ("a.example/x", "a.example"),
+            ("https:a.example", "- a.example"),
+            ("http:/a.example", "- a.example"),
+            ("http:\\\\a.example", "- a.example"),
+            (" https://a.example", "- a.example"),
+            ("https://a.exa\tmple", "- a.example:443"),
+            ("http://a%2eexample/", "- a.example:80"),
+            ("http://\u{ff45}vil\u{3002}example", "- evil.example:80"),
+            ("//169.254.169.254", "- 169.254.169.254"),
+            ("http:169.254.169.254", "- 169.254.169.254"),
+            ("http://%31%36%39.254.169.254/", "- 169.254.169.254:80"),
+            (r"http://a.example\@b.example", "- a.example:80"),
+            ("a.example:8443", "- a.example:8443"),
+            ("wss://a.example", "a.example:443"),
+            ("ssh://a.example", "a.example:22"),
+            ("file:///etc/shadow", "-"),
+            ("data:x", "-"),
+            ("javascript:x", "-"),
+            ("http://[64:ff9b::a9fe:a9fe]/", "169.254.169.254:80"),
+            ("http://[::169.254.169.254]/", "169.254.169.254:80"),
         ] {
-            assert_eq!(of_url(text.as_bytes()).is_some(), is_told, "{text}");
+            assert_eq!(read(text), hosts, "{text}");
         }
     }
 

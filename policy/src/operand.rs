@@ -129,7 +129,8 @@ pub(crate) fn hosts(image: &Image<'_>) -> Vec<Option<Host>> {
         let is_remote =
             |text: &[u8]| named.names_remotes && !text.iter().any(|byte| b":@".contains(byte));
         for typed in texts {
-            hosts.push(host::of(typed.text).filter(|_| !is_remote(typed.text)));
+            let readings = host::readings(typed.text);
+            hosts.extend(readings.map(|host| host.filter(|_| !is_remote(typed.text))));
         }
         hosts.extend(named.hides_host.then_some(None));
     }
@@ -207,7 +208,10 @@ fn add_typed<'a>(
     match kind {
         ValueKind::Number | ValueKind::Text | ValueKind::Pattern => {}
         ValueKind::Inline => all.extend(text::words(text).map(as_file)),
-        ValueKind::Host => all.extend(text::local_path(text).map(as_file)),
+        ValueKind::Host => {
+            let path = text::local_path(text);
+            all.extend(path.map(|text| Written { text, ..file }));
+        }
         ValueKind::Data => all.extend(text::data_files(text).map(as_file)),
         ValueKind::Program => all.extend(text.contains(&b'/').then_some(file)),
         ValueKind::Read

@@ -35,6 +35,17 @@ pub(crate) fn every_exec(name: &str) -> Complaint {
     (message, Some(help))
 }
 
+/// What is wrong with a name that is all but that of a known tool: a table of it would say nothing.
+pub(crate) fn misspelt(name: &str) -> Option<Complaint> {
+    let lower = name.to_ascii_lowercase();
+    let is_near = |meant: &&str| strsim::damerau_levenshtein(&lower, meant) <= 1;
+    // No name of theirs is longer, and distances take their time.
+    let is_candidate = !is_known(name) && name.len() <= 16;
+    let meant = is_candidate.then(|| known().find(is_near)).flatten()?;
+    let message = format!("`{}` is no tool that is known", name.escape_debug());
+    Some((message, Some(format!("the nearest is `{meant}`"))))
+}
+
 /// The one name of a tool that may have two.
 pub(crate) fn canonical(name: &str) -> &str {
     let [first, _] = EXEC;

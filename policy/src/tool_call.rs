@@ -3,13 +3,19 @@
 //! No exec shows it, so the host asks. What it names is told by the host, and judged by the same
 //! rules as the operands of a command.
 
+mod argument;
+
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::host::{self, Host};
 use crate::operand::{Access, FileOperand, Part, text};
-use crate::path::{absolute, has_parent_step};
+use crate::path::{absolute, collapse, has_parent_step};
 use crate::request::Destination;
 use crate::tool;
+
+/// Most texts of one call that are looked at; what it names beyond nobody can tell.
+const TEXTS_MAX: usize = 4096;
 
 /// One call of a tool, as the host of the tool describes it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,12 +26,21 @@ pub struct ToolCall {
     pub paths: Vec<Vec<u8>>,
     /// The URLs that it names.
     pub urls: Vec<Vec<u8>>,
-    /// Its other arguments, `KEY=VALUE` each.
+    /// Its other arguments, `KEY=VALUE` each. What is no text is JSON.
     pub arguments: Vec<Vec<u8>>,
     /// The directory from which relative paths are meant, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
     /// Where the paths of [`ToolCall::named_paths`] lead. Of one that is not here, nobody can tell.
     pub destinations: HashMap<Vec<u8>, Destination>,
+}
+
+type Texts<'c> = Vec<Cow<'c, [u8]>>;
+
+/// A text that may be the path of a file, and what the file is to the call.
+struct Named<'c> {
+    /// Nothing if it cannot be told.
+    text: Option<Cow<'c, [u8]>>,
+    part: Part,
 }
 
 impl ToolCall {
@@ -42,43 +57,60 @@ impl ToolCall {
     /// [`ToolCall::destinations`].
     #[must_use]
     pub fn named_paths(&self) -> Vec<Vec<u8>> {
-        let named = self.texts().into_iter();
-        let mut paths: Vec<_> = named.filter_map(|(text, _)| self.path(text)).collect();
+        let named = self.named().into_iter();
+        let mut paths: Vec<_> = named.filter_map(|named| self.path(&named.text?)).collect();
         paths.sort_unstable();
         paths.dedup();
         paths
     }
 
-    /// The texts that may be paths, and what they are to the call.
-    ///
-    /// Of a tool that the language does not know, every argument may be one: whole, or behind `=`,
-    /// `:`, `@` or `,`, as in a command without a table.
-    fn texts(&self) -> Vec<(&[u8], Part)> {
-        let paths = self.paths.iter().map(Vec::as_slice);
-        let urls = self.urls.iter().map(Vec::as_slice);
-        let (links, values): (Vec<_>, Vec<_>) = self.values().partition(|value| is_url(value));
-        let files = urls.chain(links).filter_map(text::local_path);
-        let parts = values.into_iter().flat_map(|value| {
-            let parts = text::parts(value);
-            std::iter::once(value).chain(parts)
+    /// The texts that may be paths.
+    fn named(&self) -> Vec<Named<'_>> {
+        let paths = self.paths.iter();
+        let mut named: Vec<Named<'_>> = paths
+            .map(|path| Named {
+                // A host may take a URL too.
+                text: (!text::is_file_url(path)).then_some(Cow::Borrowed(path.as_slice())),
+                part: Part::Plain,
+            })
+            .collect();
+        let (urls, texts) = self.texts();
+        named.extend(urls.into_iter().filter_map(|url| {
+            let path = match &url {
+                Cow::Borrowed(url) => text::local_path(url)?.map(Cow::Borrowed),
+                Cow::Owned(url) => text::local_path(url)?.map(|path| path.to_vec().into()),
+            };
+            let part = Part::Plain;
+            Some(Named { text: path, part })
+        }));
+        named.extend(texts.into_iter().map(|text| Named {
+            part: part(&text),
+            text: Some(text),
+        }));
+        named.retain(|named| {
+            let can_be = |text: &Cow<'_, [u8]>| !text.is_empty() && text::can_be_path(text);
+            named.text.as_ref().is_none_or(can_be)
         });
-        let named = paths.chain(files).map(|text| (text, Part::Plain));
-        let mut texts: Vec<_> = named.chain(parts.map(|text| (text, part(text)))).collect();
-        texts.retain(|(text, _)| !text.is_empty() && text::can_be_path(text));
-        texts
+        if named.len() > TEXTS_MAX {
+            named.truncate(TEXTS_MAX);
+            let (text, part) = (None, Part::Plain);
+            named.push(Named { text, part });
+        }
+        named
     }
 
-    /// The values of its arguments, where nobody knows what they are.
-    fn values(&self) -> impl Iterator<Item = &[u8]> {
-        let arguments = self
-            .arguments
-            .iter()
-            .filter(|_| !tool::is_known(&self.tool));
-        arguments.map(|argument| {
-            let at = argument.iter().position(|byte| *byte == b'=');
-            let value = at.and_then(|at| argument.get(at + 1..));
-            value.unwrap_or(argument)
-        })
+    /// The URLs that the call names, and of its arguments the texts that are none.
+    fn texts(&self) -> (Texts<'_>, Texts<'_>) {
+        let (mut urls, mut texts) = (Vec::new(), Vec::new());
+        urls.extend(self.urls.iter().map(|url| Cow::Borrowed(url.as_slice())));
+        for text in argument::texts(&self.arguments, tool::is_known(&self.tool)) {
+            if argument::is_url(&text) {
+                urls.push(text);
+            } else {
+                texts.push(text);
+            }
+        }
+        (urls, texts)
     }
 
     /// The absolute path that `text` means; `None` if nobody can tell, as where a host may take `~`
@@ -117,9 +149,19 @@ fn files(call: &ToolCall) -> Vec<FileOperand> {
         let (accesses, destinations) = (accesses, &call.destinations);
         FileOperand::of_tool(path, part, accesses, is_walked, destinations)
     };
-    let texts = call.texts().into_iter();
-    let mut files: Vec<_> = texts
-        .map(|(text, part)| file(call.path(text), part))
+    let named = call.named().into_iter();
+    let mut files: Vec<_> = named
+        .map(|Named { text, part }| {
+            let path = text.and_then(|text| call.path(&text));
+            let is_up = path.as_deref().is_some_and(has_parent_step);
+            let mut file = file(path, part);
+            // A host may take `..` for the text that it is, where the file system follows links.
+            let leads_elsewhere = |it: &mut Destination| collapse(&it.path) != file.written;
+            if is_up && file.destination.as_mut().is_some_and(leads_elsewhere) {
+                file.destination = None;
+            }
+            file
+        })
         .collect();
     if files.is_empty() && !accesses.is_empty() {
         files.push(file(None, Part::Plain));
@@ -136,14 +178,10 @@ fn part(text: &[u8]) -> Part {
     }
 }
 
-fn is_url(text: &[u8]) -> bool {
-    text.windows(3).any(|window| window == b"://")
-}
-
 fn hosts(call: &ToolCall) -> Vec<Option<Host>> {
-    let urls = call.urls.iter().map(Vec::as_slice);
-    let texts = urls.chain(call.values().filter(|value| is_url(value)));
-    let mut hosts: Vec<_> = texts.map(host::of_url).collect();
+    let (urls, _) = call.texts();
+    let readings = urls.iter().flat_map(|url| host::readings_of_url(url));
+    let mut hosts: Vec<_> = readings.collect();
     if hosts.is_empty() && call.tool == tool::FETCH {
         hosts.push(None);
     }

@@ -7,6 +7,7 @@ use crate::fields::{Fields, Text};
 use crate::keys::Section;
 use crate::mode::{Ask, Security};
 use crate::reader::Reader;
+use crate::tool;
 use crate::tool_mode::ToolMode;
 
 impl Reader<'_> {
@@ -47,6 +48,9 @@ impl Reader<'_> {
             security: Security::of_key(fields, "security"),
             ask: Ask::of_key(fields, "ask"),
         };
+        if let Some((message, help)) = tool::misspelt(name.text) {
+            self.checker.fault(name.span.clone(), message, help);
+        }
         if !self.part.tools.add(name.text, mode) {
             let message = format!("`{shown}` has two names, and each has a table");
             let help = "`exec_shell` is `bash_execute`".to_owned();

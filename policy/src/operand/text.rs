@@ -24,20 +24,36 @@ pub(super) fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
         .take(WORDS_MAX)
 }
 
-/// The path of a place that is no host: a remote may be a directory here, and `file:` is one.
-pub(crate) fn local_path(text: &[u8]) -> Option<&[u8]> {
-    let at = text.iter().position(|byte| *byte == b':').unwrap_or(0);
-    let (scheme, rest) = text.split_at_checked(at)?;
-    if !scheme.eq_ignore_ascii_case(b"file") {
-        return host::of(text).is_none().then_some(text);
+/// The path of a place that is no host: a remote may be a directory here, and `file:` is one. A URL
+/// that clients read in more than one way names a path that cannot be told, which is `None` in it.
+pub(crate) fn local_path(text: &[u8]) -> Option<Option<&[u8]>> {
+    if !is_file_url(text) {
+        return host::of(text).is_none().then_some(Some(text));
     }
-    let rest = rest.get(1..)?;
+    let rest = text.get(b"file:".len()..).unwrap_or_default();
     // `file:/x`, `file:///x`, `file://localhost/x`.
     let behind_host = rest.strip_prefix(b"//").and_then(|rest| {
         let at = rest.iter().position(|byte| *byte == b'/')?;
         rest.get(at..)
     });
-    Some(behind_host.unwrap_or(rest))
+    let path = behind_host.unwrap_or(rest);
+    // Blanks may be passed over, percent codes and backslashes may be taken for what they stand for.
+    let is_plain = text
+        .iter()
+        .all(|byte| byte.is_ascii_graphic() && !b"%\\?#".contains(byte));
+    Some(Some(path).filter(|path| is_plain && path.starts_with(b"/")))
+}
+
+/// Whether somebody reads the text as a URL of a file: blanks around it and in its scheme count for
+/// nothing to the URL Standard.
+pub(crate) fn is_file_url(text: &[u8]) -> bool {
+    let mut bytes = text.iter().filter(|byte| **byte > b' ');
+    let mut scheme = b"file:".iter();
+    scheme.all(|byte| {
+        bytes
+            .next()
+            .is_some_and(|own| own.eq_ignore_ascii_case(byte))
+    })
 }
 
 /// The files of which a text says that their content stands for it: `@x`, `a=@x;type=y`, `a@x`.

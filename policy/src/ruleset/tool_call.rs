@@ -74,8 +74,9 @@ impl Ruleset {
         allows.any(|allow| allow.failing_tool_call(seen, now).is_none() && allow.overrides(ask))
     }
 
-    /// Whether a rule, a table or the language itself names the tool.
+    /// Whether a table, the language itself, or a rule that does not forbid names the tool.
     fn names_tool(&self, name: &str) -> bool {
-        self.tools.name(name) || self.rules().any(|rule| rule.names_tool(name))
+        let mut rules = self.rules().filter(|rule| rule.action() != Action::Deny);
+        self.tools.name(name) || rules.any(|rule| rule.names_tool(name))
     }
 }

@@ -1,9 +1,12 @@
 //! What a host of tools says before a call, and what it hears.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
 use execward_policy::ToolCall;
-use serde::{Deserialize, Serialize};
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 
 use super::wire::Unanswered;
 use crate::audit::RuleNote;
@@ -27,9 +30,9 @@ pub(crate) struct ToolCheck {
     /// The URLs that it names.
     #[serde(default)]
     pub(crate) urls: Vec<String>,
-    /// Its other arguments.
-    #[serde(default)]
-    pub(crate) arguments: BTreeMap<String, String>,
+    /// Its other arguments: text, or any JSON.
+    #[serde(default, deserialize_with = "once_each")]
+    pub(crate) arguments: BTreeMap<String, Value>,
     /// The directory, absolute, from which relative paths are meant. Without it nobody can tell
     /// where they lead.
     #[serde(default)]
@@ -54,6 +57,30 @@ pub(crate) struct ToolVerdict {
     pub(crate) reason: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) instead: Option<String>,
+}
+
+/// Takes an object that has no key twice: whoever acts on the other one would do what nobody has
+/// judged.
+fn once_each<'de, D: Deserializer<'de>>(object: D) -> Result<BTreeMap<String, Value>, D::Error> {
+    struct Once;
+    impl<'de> Visitor<'de> for Once {
+        type Value = BTreeMap<String, Value>;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("an object")
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut object: A) -> Result<Self::Value, A::Error> {
+            let mut arguments = BTreeMap::new();
+            while let Some((key, value)) = object.next_entry::<String, Value>()? {
+                if arguments.insert(key.clone(), value).is_some() {
+                    return Err(A::Error::custom(format!("duplicate argument `{key}`")));
+                }
+            }
+            Ok(arguments)
+        }
+    }
+    object.deserialize_map(Once)
 }
 
 impl ToolCheck {
@@ -82,7 +109,14 @@ impl ToolCheck {
     pub(crate) fn into_call(self) -> (String, ToolCall) {
         let bytes = |texts: Vec<String>| texts.into_iter().map(String::into_bytes).collect();
         let arguments = self.arguments.into_iter();
-        let arguments = arguments.map(|(key, value)| format!("{key}={value}").into_bytes());
+        let arguments = arguments.map(|(key, value)| match value {
+            Value::String(text) => format!("{key}={text}").into_bytes(),
+            json @ (Value::Null
+            | Value::Bool(_)
+            | Value::Number(_)
+            | Value::Array(_)
+            | Value::Object(_)) => format!("{key}={json}").into_bytes(),
+        });
         let call = ToolCall {
             paths: bytes(self.paths),
             urls: bytes(self.urls),
@@ -124,13 +158,15 @@ mod tests {
         assert_eq!(check(""), Ok(()));
         let whole = r#","paths":["a"],"urls":["https://x/"],"arguments":{"k":"v"},"cwd":"/w""#;
         assert_eq!(check(whole), Ok(()));
+        assert_eq!(check(r#","arguments":{"k":["/x",{"a":1}]}"#), Ok(()));
         for wrong in [
             r#","path":"a""#,
             r#","paths":"a""#,
             r#","paths":["a\u0000b"]"#,
             r#","paths":[""]"#,
             r#","cwd":"w""#,
-            r#","arguments":{"k":1}"#,
+            r#","arguments":{"k":"a","k":"b"}"#,
+            r#","arguments":["k"]"#,
         ] {
             assert!(check(wrong).is_err(), "{wrong}");
         }

@@ -334,3 +334,24 @@ fn a_file_of_arguments_is_dangerous() {
         not_match = ['gcc @opts', 'java @opts', 'strings @opts']",
     );
 }
+
+#[test]
+fn a_url_is_judged_as_every_client_reads_it() {
+    holds(
+        "[[deny]]
+        id = 'h'
+        host = ['evil.example', '169.254.169.254']
+        match = ['curl http:/evil.example', 'curl http://evil%2eexample', 'curl http://0xA9FEA9FE/',
+                 'curl http://[::ffff:a9fe:a9fe]', 'curl evil.example:443/x', 'wget http://evil.example.']
+        not_match = ['curl http://good.example', 'curl http:/good.example', 'git push evil.example.d/x']
+        ",
+    );
+    holds(
+        "[[deny]]
+        id = 'p'
+        path = '/etc/hostname'
+        match = ['curl file:///etc/hostname', 'curl file:///%65tc/hostname', 'curl file:/etc/hostname']
+        not_match = ['curl https://a.example/etc/hostname', 'curl file:///tmp/x']
+        ",
+    );
+}

@@ -10,7 +10,9 @@ fn tool_call(tool: &str, named: &[&str]) -> ToolCall {
     call.cwd = Some("/w".into());
     for text in named {
         let list = match text {
-            text if text.contains("://") && !text.contains('=') => &mut call.urls,
+            text if text.contains("://") && !text.contains('=') && tool == "web_fetch" => {
+                &mut call.urls
+            }
             text if text.contains('=') => &mut call.arguments,
             _ => &mut call.paths,
         };
@@ -264,4 +266,75 @@ fn an_explanation_names_the_rules_that_had_a_say() {
     assert_eq!((hits, misses), (vec!["q"], vec![("a", "path")]));
     let unknown = ruleset.decide_tool(&ToolCall::new("x"), Timestamp::UNIX_EPOCH);
     assert!(matches!(unknown.basis(), Basis::UnknownTool));
+}
+
+#[test]
+fn a_path_or_a_host_is_found_in_whatever_an_argument_wraps_it() {
+    let allow = policy("[[allow]]\nid = 'a'\ntool = 'mcp__fs'\npath = '/w/'");
+    let deny = load(&[(
+        "version = 1\nmode.security = 'full'\n[tools.mcp__fs]\nsecurity = 'full'\n\
+         [[deny]]\nid = 'p'\npath = ['/w/.env', '/etc/']\n\
+         [[deny]]\nid = 'h'\nhost = 'evil.example'",
+        Layer::User,
+    )]);
+    for argument in [
+        "f=[\"/etc/x\"]",
+        "f={\"a\":[\"/etc/x\"]}",
+        "f= /etc/x",
+        "f=-C/etc",
+        "f=cat /etc/x",
+        "f=file:///etc/x",
+        "f=file:///%65tc/x",
+        "/etc/x=1",
+    ] {
+        let call = tool_call("mcp__fs", &[argument]);
+        assert_eq!(decide_call(&allow, &call), Decision::Ask, "{argument}");
+        assert_eq!(decide_call(&deny, &call), Decision::Deny, "{argument}");
+    }
+    for argument in [
+        "f={\"a\":[\".env\"]}",
+        "u=[\"http://evil.example\"]",
+        "q=a,http://evil.example/x",
+        "q=http:///evil.example",
+    ] {
+        let call = tool_call("mcp__fs", &[argument]);
+        assert_eq!(decide_call(&deny, &call), Decision::Deny, "{argument}");
+    }
+    for argument in ["f=[\"/w/x\"]", "text=all is well"] {
+        let call = tool_call("mcp__fs", &[argument]);
+        assert_eq!(decide_call(&allow, &call), Decision::Allow, "{argument}");
+        assert_eq!(decide_call(&deny, &call), Decision::Allow, "{argument}");
+    }
+}
+
+#[test]
+fn what_hosts_may_read_in_two_ways_proves_nothing() {
+    let ruleset = policy(
+        "[tools.file_write]\nask = 'on-miss'\n\
+         [[allow]]\nid = 'a'\ntool = 'file_write'\npath = '/w/'\n\
+         [[deny]]\nid = 'd'\npath = '/out/'",
+    );
+    assert_calls(
+        &ruleset,
+        &[
+            ("file_write", &["x"], Decision::Allow),
+            ("file_write", &["file:///out/x"], Decision::Deny),
+            ("file_write", &["x", "path=/out/x"], Decision::Deny),
+        ],
+    );
+    // By the file system it stays below, by its text it does not.
+    let mut call = tool_call("file_write", &["a/../../x"]);
+    let destination = Destination::as_written(b"/w/src/x");
+    call.destinations
+        .insert(b"/w/a/../../x".to_vec(), destination);
+    assert_eq!(decide_call(&ruleset, &call), Decision::Deny);
+}
+
+#[test]
+fn a_deny_does_not_make_a_tool_known() {
+    let ruleset = load(&[(
+        "version = 1\nmode.security = 'full'\n[[deny]]\nid = 'd'\ntool = 'mcp__*'\nargs = 'force=true'",
+        Layer::User,
+    )]);
+    assert_calls(&ruleset, &[("mcp__x", &["force=false"], Decision::Deny)]);
 }
