@@ -135,6 +135,9 @@ pub(crate) struct CheckArgs {
     /// Take the call from an exec.decision record; `-` is standard input
     #[arg(long, value_name = "FILE", conflicts_with = "cmd")]
     pub(crate) request: Option<PathBuf>,
+    /// Judge the commands in a shell's text instead
+    #[arg(long, value_name = "TEXT", conflicts_with_all = ["cmd", "request", "tool", "missing"])]
+    pub(crate) shell: Option<OsString>,
     /// Judge a call of a tool instead: file_read, file_write, file_delete, file_list, web_fetch,
     /// bash_execute, or any other name
     #[arg(
@@ -145,17 +148,17 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) tool: Option<String>,
     /// A file that the tool is given; repeat for several
-    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with_all = ["cmd", "request"])]
+    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"])]
     pub(crate) path: Vec<OsString>,
     /// A URL that it is given; repeat for several
-    #[arg(long, value_name = "URL", requires = "tool", conflicts_with_all = ["cmd", "request"])]
+    #[arg(long, value_name = "URL", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"])]
     pub(crate) url: Vec<OsString>,
     /// Another argument that it is given; repeat for several
-    #[arg(long, value_name = "KEY=VALUE", requires = "tool", conflicts_with_all = ["cmd", "request"], value_parser = keyed)]
+    #[arg(long, value_name = "KEY=VALUE", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"], value_parser = keyed)]
     pub(crate) arg: Vec<String>,
     /// The program and its arguments
     #[arg(
-        required_unless_present_any = ["request", "tool"],
+        required_unless_present_any = ["request", "tool", "shell"],
         value_name = "PROGRAM",
         trailing_var_arg = true
     )]

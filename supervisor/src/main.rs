@@ -45,6 +45,7 @@ mod seccomp;
 mod session;
 mod session_record;
 mod settled;
+mod shell;
 mod stop;
 mod system;
 mod tool_check;
@@ -70,10 +71,11 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Two processes of a session are this program again. They are no commands of its users.
+    // Three processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
+        Some("__shell") => return shell::helper::main(),
         _ => {}
     }
     let is_run = arguments.first().is_some_and(|first| first == "run");

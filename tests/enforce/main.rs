@@ -14,6 +14,7 @@ mod reload;
 mod rights;
 mod selectors;
 mod senders;
+mod shell;
 mod signals;
 mod start;
 mod terminal;

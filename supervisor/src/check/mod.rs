@@ -2,6 +2,7 @@
 
 mod call;
 mod recorded;
+mod shell;
 mod shown;
 mod tool;
 
@@ -9,7 +10,7 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Decision, ExecRequest, ToolCall, Verdict};
+use execward_policy::{Decision, ExecRequest, ToolCall};
 use jiff::Timestamp;
 
 use crate::audit::{TailError, escaped};
@@ -79,6 +80,9 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
             path: path.clone(),
             error,
         })?;
+    }
+    if let Some(text) = &args.shell {
+        return shell::check(text, args, &policy, out);
     }
     if let Some(call) = tool::call_of(args) {
         return say_tool(&policy, call, args.json, out);
@@ -188,7 +192,7 @@ fn say(
         let call = shown::command_line(request);
         write!(out, "{}", shown::text(&call, &explanation, &outer))?;
     }
-    Ok(status_of(&explanation.verdict))
+    Ok(status(explanation.verdict.decision()))
 }
 
 /// The same of a call of a tool.
@@ -206,11 +210,11 @@ fn say_tool(
     } else {
         write!(out, "{}", tool::text(&call, &explanation))?;
     }
-    Ok(status_of(&explanation.verdict))
+    Ok(status(explanation.verdict.decision()))
 }
 
-fn status_of(verdict: &Verdict<'_>) -> ExitStatus {
-    match verdict.decision() {
+fn status(decision: Decision) -> ExitStatus {
+    match decision {
         Decision::Allow => ExitStatus::Success,
         Decision::Ask => ExitStatus::WouldAsk,
         Decision::Deny => ExitStatus::WouldDeny,

@@ -231,7 +231,7 @@ fn basis(basis: Basis<'_>) -> String {
     }
 }
 
-fn basis_word(basis: Basis<'_>) -> &'static str {
+pub(super) fn basis_word(basis: Basis<'_>) -> &'static str {
     match basis {
         Basis::Rule(_) => "rule",
         Basis::Children(_) => "children",

@@ -1,0 +1,352 @@
+//! From a text to what stands in it, by tree-sitter's grammar of bash.
+
+use std::ops::ControlFlow;
+use std::time::{Duration, Instant};
+
+use tree_sitter::{Node, ParseOptions, ParseState, Parser};
+
+use super::analysis::{Analysis, Redirect, Refused, Segment};
+use super::words::literal;
+
+/// How long the parser may take for a text and all that is nested in it.
+const PARSE_MAX: Duration = Duration::from_millis(200);
+
+/// How deep the tree is followed, and how often a text in a text.
+const DEPTH_MAX: usize = 256;
+const NESTED_MAX: usize = 8;
+
+/// Most commands of a text.
+const SEGMENTS_MAX: usize = 1024;
+
+/// How much of what is refused is shown, in characters.
+const SHOWN_MAX: usize = 40;
+
+/// Shells, whose `-c` is a text of its own.
+const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
+
+/// Why a text was not analysed at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub(super) enum ParseError {
+    #[error("the parser does not start")]
+    Parser,
+    #[error("it takes too long")]
+    Late,
+    #[error("it is nested too deep")]
+    Deep,
+    #[error("it has too many commands")]
+    Many,
+}
+
+/// Analyses `text`.
+///
+/// # Errors
+/// If its limits are exceeded: nothing is known of it then.
+pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
+    let mut parser = Parser::new();
+    let language = tree_sitter_bash::LANGUAGE.into();
+    parser
+        .set_language(&language)
+        .map_err(|_| ParseError::Parser)?;
+    let mut walk = Walk {
+        parser,
+        until: Instant::now() + PARSE_MAX,
+        analysis: Analysis::default(),
+    };
+    walk.text(text, 0)?;
+    let mut analysis = walk.analysis;
+    analysis.reason = analysis.refused.first().map(Refused::in_words);
+    analysis.ok = analysis.refused.is_empty();
+    Ok(analysis)
+}
+
+struct Walk {
+    parser: Parser,
+    until: Instant,
+    analysis: Analysis,
+}
+
+/// Where a node stands.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    text: &'t str,
+    depth: usize,
+    nested: usize,
+    /// The pipeline that it is a part of, if it is one.
+    pipeline: Option<usize>,
+}
+
+impl Walk {
+    fn text(&mut self, text: &str, nested: usize) -> Result<(), ParseError> {
+        if nested > NESTED_MAX {
+            return Err(ParseError::Deep);
+        }
+        let until = self.until;
+        let mut is_late = |_: &ParseState| match Instant::now() > until {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let options = ParseOptions::new().progress_callback(&mut is_late);
+        let bytes = text.as_bytes();
+        let mut from = |at: usize, _| bytes.get(at..).unwrap_or_default();
+        self.parser.reset();
+        let tree = self
+            .parser
+            .parse_with_options(&mut from, None, Some(options));
+        let tree = tree.ok_or(ParseError::Late)?;
+        let place = Place {
+            text,
+            depth: 0,
+            nested,
+            pipeline: None,
+        };
+        if joins_lines(bytes) {
+            self.refuse("line that goes on within a word", tree.root_node(), place);
+        }
+        self.visit(tree.root_node(), place)
+    }
+
+    fn visit(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
+        if place.depth > DEPTH_MAX {
+            return Err(ParseError::Deep);
+        }
+        if node.is_error() || node.is_missing() {
+            self.refuse("syntax error", node, place);
+        }
+        let mut below = Place {
+            depth: place.depth + 1,
+            pipeline: None,
+            ..place
+        };
+        match node.kind() {
+            "command" => {
+                self.segment(node, place)?;
+            }
+            "pipeline" => {
+                below.pipeline = Some(self.new_pipeline());
+            }
+            // The pipeline goes through these.
+            "redirected_statement" | "negated_command" => below.pipeline = place.pipeline,
+            "file_redirect" => self.redirect(node, place),
+            "heredoc_redirect" => self.refuse("here-document", node, place),
+            "herestring_redirect" => self.refuse("here-string", node, place),
+            "function_definition" => self.refuse("function", node, place),
+            "declaration_command" | "unset_command" => self.refuse("declaration", node, place),
+            "variable_assignment" if node.parent().is_none_or(|it| it.kind() != "command") => {
+                self.refuse("assignment", node, place);
+            }
+            "command_substitution"
+            | "process_substitution"
+            | "simple_expansion"
+            | "expansion"
+            | "arithmetic_expansion"
+            | "brace_expression" => {
+                let what = literal(node, place.text).err().unwrap_or("expansion");
+                self.refuse(what, node, place);
+            }
+            _ => {}
+        }
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            self.visit(child, below)?;
+        }
+        Ok(())
+    }
+
+    fn new_pipeline(&mut self) -> usize {
+        self.analysis.chains.push(Vec::new());
+        self.analysis.chains.len() - 1
+    }
+
+    /// One command: its words, and the texts among them.
+    fn segment(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
+        if self.analysis.segments.len() >= SEGMENTS_MAX {
+            return Err(ParseError::Many);
+        }
+        let mut words = Some(Vec::new());
+        let mut env = Vec::new();
+        let mut cursor = node.walk();
+        for child in node.children(&mut cursor) {
+            match child.kind() {
+                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
+                "variable_assignment" => match assignment(child, place.text) {
+                    Some(variable) => env.push(variable),
+                    None => self.refuse("variable", child, place),
+                },
+                _ => match literal(child, place.text) {
+                    Ok(word) => words.iter_mut().for_each(|words| words.push(word.clone())),
+                    Err(what) => {
+                        words = None;
+                        // The tree tells of the others itself.
+                        if matches!(what, "wildcard" | "tilde" | "escape" | "word" | "braces") {
+                            self.refuse(what, child, place);
+                        }
+                    }
+                },
+            }
+        }
+        let raw = place.text.get(node.byte_range()).unwrap_or_default();
+        let position = self.analysis.segments.len();
+        let pipeline = place.pipeline.unwrap_or_else(|| self.new_pipeline());
+        if let Some(chain) = self.analysis.chains.get_mut(pipeline) {
+            chain.push(position);
+        }
+        let words = words.map(without_builtins);
+        self.analysis.segments.push(Segment {
+            raw: raw.to_owned(),
+            is_builtin: is_builtin(words.as_deref()),
+            argv: words.clone(),
+            env,
+        });
+        self.texts_of(words.as_deref(), node, place)
+    }
+
+    /// What a command makes of its own words: `eval`, `sh -c`, `trap`, `source`.
+    fn texts_of(
+        &mut self,
+        words: Option<&[String]>,
+        node: Node<'_>,
+        place: Place<'_>,
+    ) -> Result<(), ParseError> {
+        let name_node = node.child_by_field_name("name");
+        let name = name_node.and_then(|name| literal(name, place.text).ok());
+        let name = name.unwrap_or_default();
+        let file_name = name.rsplit('/').next().unwrap_or_default();
+        let rest = words.and_then(|words| words.get(1..)).unwrap_or_default();
+        let text = match file_name {
+            "eval" if words.is_none() => {
+                self.refuse("eval of data", node, place);
+                None
+            }
+            "eval" => Some(rest.join(" ")),
+            "trap" => rest.first().filter(|text| text.len() > 1).cloned(),
+            "cd" if words.is_some() && rest.len() == 1 && always_runs(node) => None,
+            "cd" | "pushd" | "popd" => {
+                self.refuse("change of directory", node, place);
+                None
+            }
+            "source" | "." | "alias" => {
+                self.refuse("text from elsewhere", node, place);
+                None
+            }
+            shell if SHELLS.contains(&shell) => script_of(rest).cloned(),
+            _ => None,
+        };
+        text.map_or(Ok(()), |text| self.text(&text, place.nested + 1))
+    }
+
+    fn redirect(&mut self, node: Node<'_>, place: Place<'_>) {
+        let destination = node.child_by_field_name("destination");
+        let path = destination.and_then(|word| literal(word, place.text).ok());
+        let raw = place.text.get(node.byte_range()).unwrap_or_default();
+        let is_descriptor = raw.contains(">&") || raw.contains("<&");
+        // `2>&1` opens nothing.
+        if is_descriptor
+            && path
+                .as_ref()
+                .is_some_and(|to| to.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
+        {
+            return;
+        }
+        let writes = raw.contains('>');
+        self.refuse("redirection", node, place);
+        if let Some(path) = path {
+            let behind = self.analysis.segments.len();
+            self.analysis.redirects.push(Redirect {
+                path,
+                writes,
+                behind,
+            });
+        }
+    }
+
+    fn refuse(&mut self, token: &str, node: Node<'_>, place: Place<'_>) {
+        let raw = place.text.get(node.byte_range()).unwrap_or_default();
+        let at = node.start_position();
+        self.analysis.refused.push(Refused {
+            token: token.to_owned(),
+            line: at.row + 1,
+            column: at.column + 1,
+            raw: raw.chars().take(SHOWN_MAX).collect(),
+        });
+    }
+}
+
+/// Whether a backslash at the end of a line is in the middle of a word, which the grammar takes for
+/// two.
+fn joins_lines(text: &[u8]) -> bool {
+    let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace());
+    let mut ends = text
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| *pair == b"\\\n");
+    ends.any(|(at, _)| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        !is_blank(before) && !is_blank(text.get(at + 2))
+    })
+}
+
+/// Whether the command runs in the shell itself, whenever what stands behind it does.
+fn always_runs(node: Node<'_>) -> bool {
+    let mut child = node;
+    while let Some(parent) = child.parent() {
+        let mut cursor = parent.walk();
+        let is_alternative = parent
+            .children(&mut cursor)
+            .any(|part| matches!(part.kind(), "||" | "&"));
+        if is_alternative || !matches!(parent.kind(), "program" | "list" | "redirected_statement") {
+            return false;
+        }
+        child = parent;
+    }
+    true
+}
+
+/// `NAME=VALUE`, if the value is written out.
+fn assignment(node: Node<'_>, text: &str) -> Option<String> {
+    let name = node.child_by_field_name("name")?;
+    let name = text.get(name.byte_range())?;
+    let value = match node.child_by_field_name("value") {
+        Some(value) => literal(value, text).ok()?,
+        None => String::new(),
+    };
+    Some(format!("{name}={value}"))
+}
+
+/// Whether every shell does the command itself, and starts no program for it: POSIX.1-2024, 2.15 and
+/// 1.7, and those that bash and dash have besides.
+fn is_builtin(words: Option<&[String]>) -> bool {
+    const BUILTINS: [&str; 34] = [
+        ":", ".", "[", "alias", "bg", "break", "cd", "continue", "echo", "eval", "exit", "export",
+        "false", "fg", "getopts", "hash", "jobs", "local", "printf", "pwd", "read", "readonly",
+        "return", "set", "shift", "source", "test", "times", "trap", "true", "type", "umask",
+        "unset", "wait",
+    ];
+    let first = words.and_then(|words| words.first());
+    first.is_some_and(|first| BUILTINS.contains(&first.as_str()))
+}
+
+/// Without the builtins that run the rest: `command`, `builtin`, `exec`, as far as they have no
+/// options.
+fn without_builtins(words: Vec<String>) -> Vec<String> {
+    let is_builtin = |word: &String| matches!(word.as_str(), "command" | "builtin" | "exec");
+    let count = words.iter().take_while(|word| is_builtin(word)).count();
+    let has_more = words.get(count).is_some_and(|next| !next.starts_with('-'));
+    words
+        .into_iter()
+        .skip(if has_more { count } else { 0 })
+        .collect()
+}
+
+/// The text that a shell is given by `-c`.
+fn script_of(arguments: &[String]) -> Option<&String> {
+    let is_option = |word: &&String| word.starts_with(['-', '+']) && word.len() > 1;
+    let options = arguments.iter().take_while(is_option);
+    let has_text = options
+        .clone()
+        .any(|word| !word.starts_with("--") && word.contains('c'));
+    let text = arguments.iter().find(|word| !is_option(word));
+    text.filter(|_| has_text)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,182 @@
+use super::*;
+
+/// The words of each command, joined by `|`; `?` for one that is not known.
+fn commands(text: &str) -> Vec<String> {
+    let analysis = analyse(text).unwrap();
+    let segments = analysis.segments.into_iter();
+    let words = segments.map(|segment| segment.argv.map_or("?".to_owned(), |argv| argv.join("|")));
+    words.collect()
+}
+
+fn refused(text: &str) -> Vec<String> {
+    let analysis = analyse(text).unwrap();
+    analysis.refused.into_iter().map(|it| it.token).collect()
+}
+
+#[test]
+fn commands_are_found_wherever_they_stand() {
+    for (text, found) in [
+        ("git status", &["git|status"][..]),
+        ("a && b || c; d & e\nf", &["a", "b", "c", "d", "e", "f"]),
+        ("a | b |& c", &["a", "b", "c"]),
+        ("if a; then b; else c; fi", &["a", "b", "c"]),
+        ("while a; do b; done", &["a", "b"]),
+        ("for i in 1 2; do a; done", &["a"]),
+        ("case x in y) a;; esac", &["a"]),
+        ("(a; b) ; { c; }", &["a", "b", "c"]),
+        ("! a", &["a"]),
+        ("f() { a; }", &["a"]),
+        ("echo $(a b) `c`", &["?", "a|b", "c"]),
+        ("cat <(a)", &["?", "a"]),
+        ("cat <<E\ngit push $(a)\nE", &["cat", "a"]),
+        ("cat <<'E'\n$(a)\nE", &["cat"]),
+        (
+            "eval 'a b'; eval a b",
+            &["eval|a b", "a|b", "eval|a|b", "a|b"],
+        ),
+        ("sh -c 'a; b'", &["sh|-c|a; b", "a", "b"]),
+        (
+            "/bin/bash -ec \"sh -c 'a'\" x",
+            &["/bin/bash|-ec|sh -c 'a'|x", "sh|-c|a", "a"],
+        ),
+        ("trap 'a b' EXIT", &["trap|a b|EXIT", "a|b"]),
+        ("exec a b; command a; builtin cd x", &["a|b", "a", "cd|x"]),
+        ("command -v a", &["command|-v|a"]),
+        ("A=1 B=2 a", &["a"]),
+        ("# git push", &[]),
+        ("", &[]),
+    ] {
+        assert_eq!(commands(text), found, "{text}");
+    }
+}
+
+#[test]
+fn words_are_what_the_program_gets() {
+    for (word, found) in [
+        ("'a b'", "a b"),
+        (r#""a b""#, "a b"),
+        (r#""a \" \$ \\ \n""#, r#"a " $ \ \n"#),
+        (r"a\ b\;", "a b;"),
+        ("a'b'\"c\"d", "abcd"),
+        ("g''it", "git"),
+        (r"$'a\tb\x41\101\''", "a\tbAA'"),
+        ("--x='a b'", "--x=a b"),
+        ("'&&'", "&&"),
+        ("2", "2"),
+        ("a=b", "a=b"),
+    ] {
+        assert_eq!(
+            commands(&format!("x {word}")),
+            [format!("x|{found}")],
+            "{word}"
+        );
+        assert!(refused(&format!("x {word}")).is_empty(), "{word}");
+    }
+}
+
+#[test]
+fn what_only_a_running_shell_can_tell_is_named() {
+    for (text, token) in [
+        ("a > f", "redirection"),
+        ("a < f", "redirection"),
+        ("a 2>> f", "redirection"),
+        ("a &> f", "redirection"),
+        ("echo $(a)", "command substitution"),
+        ("echo `a`", "backticks"),
+        ("echo \"$(a)\"", "command substitution"),
+        ("cat <(a)", "process substitution"),
+        ("echo $x", "variable"),
+        ("echo \"${x:-y}\"", "variable"),
+        ("echo $((1 + 2))", "arithmetic"),
+        ("rm *.c", "wildcard"),
+        ("rm ?", "wildcard"),
+        ("rm [a]", "wildcard"),
+        ("rm {a,b}", "braces"),
+        ("cd ~/x", "tilde"),
+        ("cat <<E\nE", "here-document"),
+        ("cat <<< x", "here-string"),
+        ("f() { a; }", "function"),
+        ("export A=1", "declaration"),
+        ("PATH=/x; ls", "assignment"),
+        ("eval \"$x\"", "eval of data"),
+        ("(cd x; a)", "change of directory"),
+        ("cd x || a", "change of directory"),
+        ("cd; a", "change of directory"),
+        ("cd x & a", "change of directory"),
+        ("if a; then cd x; fi", "change of directory"),
+        ("pushd x", "change of directory"),
+        (". ./x", "text from elsewhere"),
+        ("source x", "text from elsewhere"),
+        ("echo \"open", "syntax error"),
+        ("a && && b", "syntax error"),
+        ("echo $'\\u1234'", "escape"),
+        ("gi\\\nt push", "line that goes on within a word"),
+    ] {
+        let refused = refused(text);
+        assert!(refused.iter().any(|it| it == token), "{text}: {refused:?}");
+        let analysis = analyse(text).unwrap();
+        assert!(!analysis.ok && analysis.reason.is_some(), "{text}");
+    }
+    for text in [
+        "a 2>&1",
+        "a >&2",
+        "a && b | c; d",
+        "sh -c 'a b'",
+        "a & b",
+        "cd x && a",
+        "a; cd x; b && c",
+    ] {
+        assert_eq!(refused(text), [""; 0], "{text}");
+        assert!(analyse(text).unwrap().ok, "{text}");
+    }
+}
+
+#[test]
+fn pipelines_and_chains_are_told_apart() {
+    for (text, chains) in [
+        ("a | b && c; d", &[&[0, 1][..], &[2], &[3]][..]),
+        ("a 2>&1 | b", &[&[0, 1]]),
+        ("(a | b) | c", &[&[2], &[0, 1]]),
+        ("a | while b; do c; done", &[&[0], &[1], &[2]]),
+    ] {
+        let analysis = analyse(text).unwrap();
+        let mut found: Vec<_> = analysis.chains.iter().filter(|it| !it.is_empty()).collect();
+        found.sort();
+        let mut chains: Vec<Vec<usize>> = chains.iter().map(|chain| chain.to_vec()).collect();
+        chains.sort();
+        assert_eq!(found, chains.iter().collect::<Vec<_>>(), "{text}");
+    }
+}
+
+#[test]
+fn a_redirection_tells_its_file() {
+    let analysis = analyse("a < in > 'o u t' 2>> log 2>&1 >&- > $x").unwrap();
+    let files: Vec<_> = analysis
+        .redirects
+        .iter()
+        .map(|it| (it.path.as_str(), it.writes))
+        .collect();
+    assert_eq!(files, [("in", false), ("o u t", true), ("log", true)]);
+}
+
+#[test]
+fn no_text_is_too_long_too_deep_or_too_wide_for_an_answer() {
+    for text in [
+        "(".repeat(20_000),
+        "$(".repeat(20_000),
+        "a | ".repeat(10_000),
+        "a;".repeat(20_000),
+        "\"".repeat(30_001),
+        "{a,".repeat(10_000),
+        "<<E ".repeat(10_000),
+        format!("sh -c {}", "'".repeat(30_000)),
+        "eval ".repeat(10_000),
+        "\\".repeat(60_000),
+        "\0\u{1}\u{202e}".repeat(10_000),
+    ] {
+        let started = Instant::now();
+        // Whatever it is.
+        drop(analyse(&text));
+        assert!(started.elapsed() < Duration::from_secs(5), "{}", &text[..4]);
+    }
+}

@@ -1,0 +1,148 @@
+//! From a word of the text to what the program gets.
+
+use tree_sitter::Node;
+
+/// What keeps a word from being known.
+pub(super) type Dynamic = &'static str;
+
+/// The word as the program gets it.
+///
+/// # Errors
+/// What it is that only the running shell can tell.
+pub(super) fn literal(node: Node<'_>, text: &str) -> Result<String, Dynamic> {
+    let raw = text.get(node.byte_range()).unwrap_or_default();
+    match node.kind() {
+        "word" | "number" | "command_name" if node.named_child_count() > 0 => {
+            let mut cursor = node.walk();
+            let mut parts = node.named_children(&mut cursor);
+            parts.try_fold(String::new(), |whole, part| {
+                Ok(whole + &literal(part, text)?)
+            })
+        }
+        "word" | "number" | "variable_name" => plain(raw),
+        "raw_string" => Ok(within(raw, "'", "'").to_owned()),
+        "string" => double_quoted(node, raw),
+        "ansi_c_string" => ansi(within(raw, "$'", "'")),
+        "concatenation" => {
+            let mut cursor = node.walk();
+            let mut parts = node.children(&mut cursor);
+            parts.try_fold(String::new(), |whole, part| {
+                Ok(whole + &literal(part, text)?)
+            })
+        }
+        "simple_expansion" | "expansion" => Err("variable"),
+        "command_substitution" if raw.starts_with('`') => Err("backticks"),
+        "command_substitution" => Err("command substitution"),
+        "process_substitution" => Err("process substitution"),
+        "arithmetic_expansion" => Err("arithmetic"),
+        "brace_expression" => Err("braces"),
+        _ => Err("word"),
+    }
+}
+
+fn within<'t>(raw: &'t str, open: &str, close: &str) -> &'t str {
+    let inner = raw.strip_prefix(open).unwrap_or(raw);
+    inner.strip_suffix(close).unwrap_or(inner)
+}
+
+/// A word without quotes: a backslash takes the next character as it is.
+fn plain(raw: &str) -> Result<String, Dynamic> {
+    let mut word = String::new();
+    let mut characters = raw.chars().peekable();
+    if characters.peek() == Some(&'~') {
+        return Err("tilde");
+    }
+    while let Some(character) = characters.next() {
+        match character {
+            '\\' => match characters.next() {
+                // A line that goes on.
+                Some('\n') | None => {}
+                Some(escaped) => word.push(escaped),
+            },
+            '*' | '?' | '[' => return Err("wildcard"),
+            '{' | '}' => return Err("braces"),
+            '$' | '`' => return Err("variable"),
+            other => word.push(other),
+        }
+    }
+    Ok(word)
+}
+
+/// Text in double quotes: there a backslash means something before few characters.
+fn double_quoted(node: Node<'_>, raw: &str) -> Result<String, Dynamic> {
+    let mut cursor = node.walk();
+    let is_content = |part: &Node<'_>| part.kind() == "string_content";
+    if let Some(part) = node
+        .named_children(&mut cursor)
+        .find(|part| !is_content(part))
+    {
+        return match part.kind() {
+            "command_substitution" => Err("command substitution"),
+            "arithmetic_expansion" => Err("arithmetic"),
+            _ => Err("variable"),
+        };
+    }
+    let mut text = String::new();
+    let mut characters = within(raw, "\"", "\"").chars();
+    while let Some(character) = characters.next() {
+        match (character, character == '\\') {
+            (_, true) => match characters.next() {
+                Some('\n') | None => {}
+                Some(escaped @ ('$' | '`' | '"' | '\\')) => text.push(escaped),
+                Some(other) => text.extend(['\\', other]),
+            },
+            ('$' | '`', _) => return Err("variable"),
+            (other, _) => text.push(other),
+        }
+    }
+    Ok(text)
+}
+
+/// Text in `$'…'`, as far as its escapes are the common ones: bash(1), QUOTING.
+fn ansi(inner: &str) -> Result<String, Dynamic> {
+    const UNKNOWN: Dynamic = "escape";
+    let mut bytes = Vec::new();
+    let mut rest = inner.as_bytes().iter().copied().peekable();
+    while let Some(byte) = rest.next() {
+        if byte != b'\\' {
+            bytes.push(byte);
+            continue;
+        }
+        let escape = rest.next().ok_or(UNKNOWN)?;
+        let (radix, most) = match escape {
+            b'x' => (16, 2),
+            b'0'..=b'7' => (8, 3),
+            _ => (0, 0),
+        };
+        if radix == 0 {
+            bytes.push(match escape {
+                b'n' => b'\n',
+                b't' => b'\t',
+                b'r' => b'\r',
+                b'a' => 7,
+                b'b' => 8,
+                b'e' | b'E' => 27,
+                b'f' => 12,
+                b'v' => 11,
+                b'\\' | b'\'' | b'"' | b'?' => escape,
+                _ => return Err(UNKNOWN),
+            });
+            continue;
+        }
+        let mut digits = if radix == 8 { vec![escape] } else { Vec::new() };
+        while digits.len() < most
+            && let Some(digit) = rest.next_if(|digit| char::from(*digit).is_digit(radix))
+        {
+            digits.push(digit);
+        }
+        let digits = str::from_utf8(&digits).map_err(|_| UNKNOWN)?;
+        let value = u32::from_str_radix(digits, radix).map_err(|_| UNKNOWN)?;
+        // Bash ends the word there.
+        let value = u8::try_from(value & 0xff).map_err(|_| UNKNOWN)?;
+        if value == 0 {
+            return Err(UNKNOWN);
+        }
+        bytes.push(value);
+    }
+    String::from_utf8(bytes).map_err(|_| UNKNOWN)
+}
