@@ -50,6 +50,7 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
     let mut walk = Walk {
         parser,
         until: Instant::now() + PARSE_MAX,
+        at: 0,
         analysis: Analysis::default(),
     };
     walk.text(text, 0)?;
@@ -62,6 +63,8 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
 struct Walk {
     parser: Parser,
     until: Instant,
+    /// How far the text is told.
+    at: usize,
     analysis: Analysis,
 }
 
@@ -102,7 +105,20 @@ impl Walk {
         if joins_lines(bytes) {
             self.refuse("line that goes on within a word", tree.root_node(), place);
         }
-        self.visit(tree.root_node(), place)
+        let outer = std::mem::take(&mut self.at);
+        let visited = self.visit(tree.root_node(), place);
+        self.pass_over(text.len(), tree.root_node(), place);
+        self.at = outer;
+        visited
+    }
+
+    /// Refuses what the grammar passes over up to there without a word of it: `\ `.
+    fn pass_over(&mut self, to: usize, node: Node<'_>, place: Place<'_>) {
+        let passed = place.text.get(self.at..to).unwrap_or_default();
+        let passed = passed.replace("\\\n", "");
+        if !passed.trim_matches([' ', '\t', '\n']).is_empty() {
+            self.refuse("word", node, place);
+        }
     }
 
     fn visit(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
@@ -111,6 +127,21 @@ impl Walk {
         }
         if node.is_error() || node.is_missing() {
             self.refuse("syntax error", node, place);
+        }
+        if node.child_count() == 0 {
+            // What the grammar passes over without a word of it.
+            let passed = place
+                .text
+                .get(self.at..node.start_byte())
+                .unwrap_or_default();
+            if !passed
+                .replace("\\\n", "")
+                .trim_matches([' ', '\t', '\n'])
+                .is_empty()
+            {
+                self.refuse("word", node, place);
+            }
+            self.at = self.at.max(node.end_byte());
         }
         let mut below = Place {
             depth: place.depth + 1,
@@ -127,6 +158,10 @@ impl Walk {
             // The pipeline goes through these.
             "redirected_statement" | "negated_command" => below.pipeline = place.pipeline,
             "file_redirect" => self.redirect(node, place),
+            // `{a}`, `{}` and `[]` are words.
+            "compound_statement" | "test_command" if !opens_group(node, place.text) => {
+                self.refuse("word", node, place);
+            }
             "heredoc_redirect" => self.refuse("here-document", node, place),
             "herestring_redirect" => self.refuse("here-string", node, place),
             "function_definition" => self.refuse("function", node, place),
@@ -164,8 +199,14 @@ impl Walk {
         }
         let mut words = Some(Vec::new());
         let mut env = Vec::new();
+        let mut end = node.start_byte();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
+            let gap = place.text.get(end..child.start_byte()).unwrap_or("?");
+            if !is_gap(gap, end == node.start_byte()) {
+                self.refuse("word", child, place);
+            }
+            end = child.end_byte();
             match child.kind() {
                 "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
                 "variable_assignment" => match assignment(child, place.text) {
@@ -310,6 +351,20 @@ fn assignment(node: Node<'_>, text: &str) -> Option<String> {
         None => String::new(),
     };
     Some(format!("{name}={value}"))
+}
+
+/// Whether the brace or bracket is one by itself.
+fn opens_group(node: Node<'_>, text: &str) -> bool {
+    let raw = text.get(node.byte_range()).unwrap_or_default();
+    let rest = raw.trim_start_matches(['{', '[']);
+    raw.starts_with("((") || rest.starts_with([' ', '\t', '\n'])
+}
+
+/// Whether the text parts two words of one command, and is nothing else. The grammar cuts words
+/// where there is none.
+fn is_gap(text: &str, is_first: bool) -> bool {
+    let text = text.replace("\\\n", "");
+    (is_first || !text.is_empty()) && text.chars().all(|c| matches!(c, ' ' | '\t'))
 }
 
 /// Whether every shell does the command itself, and starts no program for it: POSIX.1-2024, 2.15 and

@@ -48,20 +48,24 @@ fn within<'t>(raw: &'t str, open: &str, close: &str) -> &'t str {
 /// A word without quotes: a backslash takes the next character as it is.
 fn plain(raw: &str) -> Result<String, Dynamic> {
     let mut word = String::new();
-    let mut characters = raw.chars().peekable();
-    if characters.peek() == Some(&'~') {
-        return Err("tilde");
-    }
+    let mut characters = raw.chars();
     while let Some(character) = characters.next() {
         match character {
+            // In what looks like an assignment or a list of directories too.
+            '~' if word.is_empty() || word.ends_with(['=', ':']) => return Err("tilde"),
             '\\' => match characters.next() {
                 // A line that goes on.
-                Some('\n') | None => {}
+                Some('\n') => {}
                 Some(escaped) => word.push(escaped),
+                None => return Err("word"),
             },
             '*' | '?' | '[' => return Err("wildcard"),
             '{' | '}' => return Err("braces"),
             '$' | '`' => return Err("variable"),
+            // The grammar has taken something else for a word.
+            ' ' | '\t' | '\n' | '\'' | '"' | ';' | '&' | '|' | '<' | '>' | '(' | ')' => {
+                return Err("word");
+            }
             other => word.push(other),
         }
     }

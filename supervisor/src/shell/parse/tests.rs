@@ -180,3 +180,59 @@ fn no_text_is_too_long_too_deep_or_too_wide_for_an_answer() {
         assert!(started.elapsed() < Duration::from_secs(5), "{}", &text[..4]);
     }
 }
+
+/// What bash makes of the words behind `x`; nothing if it takes the text for no shell's.
+fn bash(text: &str) -> Option<Vec<String>> {
+    let script = format!("x() {{ printf '%s\\0' \"$@\"; }}\n{text}");
+    let output = std::process::Command::new("bash")
+        .args(["--norc", "--noprofile", "-c", &script])
+        .env_clear()
+        .current_dir("/")
+        .output()
+        .unwrap();
+    let words = String::from_utf8(output.stdout).ok()?;
+    let words = words.split_terminator('\0').map(str::to_owned);
+    let is_refused = output
+        .stderr
+        .windows(12)
+        .any(|part| part == b"syntax error");
+    (!is_refused).then(|| words.collect())
+}
+
+/// With `EXECWARD_FUZZ_MINUTES` the comparison goes on for that long; see `scripts/fuzz`.
+#[test]
+fn what_is_written_out_is_what_bash_makes_of_it() {
+    const PIECES: [&str; 28] = [
+        "a", "b", "-c", "=", " ", " ", "\t", "'", "'", "\"", "\"", "\\", "\n", "$", "$'", "#", "!",
+        "{", "}", ",", "~", "*", "?", "[", "]", ";", "\u{e9}", "\\n",
+    ];
+    let pieces = proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..9);
+    let minutes = std::env::var("EXECWARD_FUZZ_MINUTES").ok();
+    let minutes = minutes.and_then(|minutes| minutes.parse().ok());
+    let until = minutes.map(|minutes: u64| Instant::now() + Duration::from_secs(60 * minutes));
+    let compared = std::cell::Cell::new(0);
+    while compared.get() < 150 || until.is_some_and(|until| Instant::now() < until) {
+        let mut runner = proptest::test_runner::TestRunner::default();
+        let ran = runner.run(&pieces, |pieces| {
+            let text = format!("x {}", pieces.concat());
+            let Ok(analysis) = analyse(&text) else {
+                return Ok(());
+            };
+            let [segment] = analysis.segments.as_slice() else {
+                return Ok(());
+            };
+            if let Some([x, words @ ..]) = segment.argv.as_deref().filter(|_| analysis.ok)
+                && x == "x"
+                && !words.is_empty()
+            {
+                let Some(made) = bash(&text) else {
+                    return Ok(());
+                };
+                proptest::prop_assert_eq!(made.join("|"), words.join("|"), "{:?}", text);
+                compared.set(compared.get() + 1);
+            }
+            Ok(())
+        });
+        ran.unwrap_or_else(|error| panic!("{error}"));
+    }
+}
