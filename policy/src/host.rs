@@ -115,8 +115,20 @@ pub(crate) fn readings_of_url(text: &[u8]) -> impl Iterator<Item = Option<Host>>
 }
 
 fn beside_standard(plain: Option<Host>, text: &[u8]) -> impl Iterator<Item = Option<Host>> + use<> {
-    let other = by_url_standard(text).filter(|other| plain.as_ref() != Some(other));
-    std::iter::once(plain).chain(other.map(Some))
+    let others = [by_url_standard(text), behind_user(text)];
+    let is_other = |other: &Host| plain.as_ref() != Some(other);
+    let others: Vec<_> = others.into_iter().flatten().filter(is_other).collect();
+    std::iter::once(plain).chain(others.into_iter().map(Some))
+}
+
+/// The host behind the last `@` before the path, whatever stands before it: as curl(1) reads
+/// `http://a.example\@b.example`.
+fn behind_user(text: &[u8]) -> Option<Host> {
+    let (scheme, rest) = split_scheme(text)?;
+    let end = rest.iter().position(|byte| b"/?#".contains(byte));
+    let authority_text = rest.get(..end.unwrap_or(rest.len()))?;
+    let at = authority_text.iter().rposition(|byte| *byte == b'@')?;
+    authority(authority_text.get(at + 1..)?, port_of(scheme))
 }
 
 /// The host of a URL of the web, with its scheme or without.
@@ -363,7 +375,10 @@ mod tests {
             ("//169.254.169.254", "- 169.254.169.254"),
             ("http:169.254.169.254", "- 169.254.169.254"),
             ("http://%31%36%39.254.169.254/", "- 169.254.169.254:80"),
-            (r"http://a.example\@b.example", "- a.example:80"),
+            (
+                r"http://a.example\@b.example",
+                "- a.example:80 b.example:80",
+            ),
             ("a.example:8443", "- a.example:8443"),
             ("wss://a.example", "a.example:443"),
             ("ssh://a.example", "a.example:22"),

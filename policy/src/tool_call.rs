@@ -75,6 +75,10 @@ impl ToolCall {
             })
             .collect();
         let (urls, texts) = self.texts();
+        if self.has_untold() {
+            let (text, part) = (None, Part::Plain);
+            named.push(Named { text, part });
+        }
         named.extend(urls.into_iter().filter_map(|url| {
             let path = match &url {
                 Cow::Borrowed(url) => text::local_path(url)?.map(Cow::Borrowed),
@@ -99,11 +103,20 @@ impl ToolCall {
         named
     }
 
+    fn argument_texts(&self) -> Vec<Option<Cow<'_, [u8]>>> {
+        argument::texts(&self.arguments, tool::is_known(&self.tool))
+    }
+
+    /// Whether an argument may name what nobody can tell.
+    fn has_untold(&self) -> bool {
+        self.argument_texts().contains(&None)
+    }
+
     /// The URLs that the call names, and of its arguments the texts that are none.
     fn texts(&self) -> (Texts<'_>, Texts<'_>) {
         let (mut urls, mut texts) = (Vec::new(), Vec::new());
         urls.extend(self.urls.iter().map(|url| Cow::Borrowed(url.as_slice())));
-        for text in argument::texts(&self.arguments, tool::is_known(&self.tool)) {
+        for text in self.argument_texts().into_iter().flatten() {
             if argument::is_url(&text) {
                 urls.push(text);
             } else {
@@ -182,7 +195,7 @@ fn hosts(call: &ToolCall) -> Vec<Option<Host>> {
     let (urls, _) = call.texts();
     let readings = urls.iter().flat_map(|url| host::readings_of_url(url));
     let mut hosts: Vec<_> = readings.collect();
-    if hosts.is_empty() && call.tool == tool::FETCH {
+    if call.has_untold() || hosts.is_empty() && call.tool == tool::FETCH {
         hosts.push(None);
     }
     hosts

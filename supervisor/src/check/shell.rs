@@ -147,7 +147,13 @@ fn judge(
             .iter()
             .map(|variable| variable.as_bytes().to_vec());
         request.env = Some(env.iter().cloned().chain(own).collect());
-        let chain = caller.follow(*request, &args.via, &policy.rules)?;
+        let chain = match caller.follow(*request, &args.via, &policy.rules) {
+            Err(CheckError::TooDeep) => {
+                doubt = Some(CheckError::TooDeep.to_string());
+                continue;
+            }
+            chain => chain?,
+        };
         let strictest = strictest(&chain, policy);
         // What the shell does itself no rule need allow.
         let is_meant = |judged: &Judged| !segment.is_builtin || judged.rule.is_some();

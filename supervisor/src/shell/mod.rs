@@ -5,6 +5,7 @@
 //! runs in a process of its own ([`helper`]), with limits, and its silence is an answer too.
 
 mod analysis;
+mod command;
 pub(crate) mod helper;
 mod parse;
 mod reader;

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::analysis::{Analysis, Redirect, Refused, Segment};
+use super::command::{Command, is_plain_test};
 use super::words::literal;
 
 /// How long the parser may take for a text and all that is nested in it.
@@ -20,9 +21,6 @@ const SEGMENTS_MAX: usize = 1024;
 
 /// How much of what is refused is shown, in characters.
 const SHOWN_MAX: usize = 40;
-
-/// Shells, whose `-c` is a text of its own.
-const SHELLS: [&str; 6] = ["sh", "bash", "dash", "zsh", "ksh", "ash"];
 
 /// Why a text was not analysed at all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -149,36 +147,15 @@ impl Walk {
             ..place
         };
         match node.kind() {
-            "command" => {
-                self.segment(node, place)?;
-            }
-            "pipeline" => {
-                below.pipeline = Some(self.new_pipeline());
-            }
+            "command" => self.segment(node, place)?,
+            "pipeline" => below.pipeline = Some(self.new_pipeline()),
             // The pipeline goes through these.
             "redirected_statement" | "negated_command" => below.pipeline = place.pipeline,
             "file_redirect" => self.redirect(node, place),
-            // `{a}`, `{}` and `[]` are words.
-            "compound_statement" | "test_command" if !opens_group(node, place.text) => {
-                self.refuse("word", node, place);
-            }
-            "heredoc_redirect" => self.refuse("here-document", node, place),
-            "herestring_redirect" => self.refuse("here-string", node, place),
-            "function_definition" => self.refuse("function", node, place),
-            "declaration_command" | "unset_command" => self.refuse("declaration", node, place),
-            "variable_assignment" if node.parent().is_none_or(|it| it.kind() != "command") => {
-                self.refuse("assignment", node, place);
-            }
-            "command_substitution"
-            | "process_substitution"
-            | "simple_expansion"
-            | "expansion"
-            | "arithmetic_expansion"
-            | "brace_expression" => {
-                let what = literal(node, place.text).err().unwrap_or("expansion");
-                self.refuse(what, node, place);
-            }
             _ => {}
+        }
+        if let Some(token) = untold(node, place.text) {
+            self.refuse(token, node, place);
         }
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -232,47 +209,23 @@ impl Walk {
             chain.push(position);
         }
         let words = words.map(without_builtins);
+        let command = words.as_ref().map(|words| Command::of(words, &env));
+        let is_meant = |words: &Vec<String>| words.first().is_some_and(|name| !name.is_empty());
         self.analysis.segments.push(Segment {
             raw: raw.to_owned(),
-            is_builtin: is_builtin(words.as_deref()),
-            argv: words.clone(),
+            is_builtin: !matches!(command, None | Some(Command::Program | Command::Text(_))),
+            argv: words.filter(is_meant),
             env,
         });
-        self.texts_of(words.as_deref(), node, place)
-    }
-
-    /// What a command makes of its own words: `eval`, `sh -c`, `trap`, `source`.
-    fn texts_of(
-        &mut self,
-        words: Option<&[String]>,
-        node: Node<'_>,
-        place: Place<'_>,
-    ) -> Result<(), ParseError> {
-        let name_node = node.child_by_field_name("name");
-        let name = name_node.and_then(|name| literal(name, place.text).ok());
-        let name = name.unwrap_or_default();
-        let file_name = name.rsplit('/').next().unwrap_or_default();
-        let rest = words.and_then(|words| words.get(1..)).unwrap_or_default();
-        let text = match file_name {
-            "eval" if words.is_none() => {
-                self.refuse("eval of data", node, place);
-                None
-            }
-            "eval" => Some(rest.join(" ")),
-            "trap" => rest.first().filter(|text| text.len() > 1).cloned(),
-            "cd" if words.is_some() && rest.len() == 1 && always_runs(node) => None,
-            "cd" | "pushd" | "popd" => {
+        match command {
+            Some(Command::Text(text)) => self.text(&text, place.nested + 1)?,
+            Some(Command::Untold(what)) => self.refuse(what, node, place),
+            Some(Command::Directory) if !always_runs(node) => {
                 self.refuse("change of directory", node, place);
-                None
             }
-            "source" | "." | "alias" => {
-                self.refuse("text from elsewhere", node, place);
-                None
-            }
-            shell if SHELLS.contains(&shell) => script_of(rest).cloned(),
-            _ => None,
-        };
-        text.map_or(Ok(()), |text| self.text(&text, place.nested + 1))
+            Some(Command::Directory | Command::Builtin | Command::Program) | None => {}
+        }
+        Ok(())
     }
 
     fn redirect(&mut self, node: Node<'_>, place: Place<'_>) {
@@ -309,6 +262,39 @@ impl Walk {
             column: at.column + 1,
             raw: raw.chars().take(SHOWN_MAX).collect(),
         });
+    }
+}
+
+/// What it is that only the running shell can tell of this very node, if there is such a thing.
+fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
+    match node.kind() {
+        // `{a}`, `{}` and `[]` are words.
+        "compound_statement" | "test_command" if !opens_group(node, text) => Some("word"),
+        "compound_statement"
+            if text
+                .get(node.start_byte()..)
+                .is_some_and(|it| it.starts_with("((")) =>
+        {
+            Some("arithmetic")
+        }
+        "test_command" if !is_plain(node, text) => Some("test"),
+        // What it counts may be any variable.
+        "for_statement" | "c_style_for_statement" | "select_statement" => Some("loop"),
+        "heredoc_redirect" => Some("here-document"),
+        "herestring_redirect" => Some("here-string"),
+        "function_definition" => Some("function"),
+        "declaration_command" | "unset_command" => Some("declaration"),
+        "variable_assignment" => {
+            let is_of_command = node.parent().is_some_and(|it| it.kind() == "command");
+            (!is_of_command).then_some("assignment")
+        }
+        "command_substitution"
+        | "process_substitution"
+        | "simple_expansion"
+        | "expansion"
+        | "arithmetic_expansion"
+        | "brace_expression" => Some(literal(node, text).err().unwrap_or("expansion")),
+        _ => None,
     }
 }
 
@@ -360,24 +346,18 @@ fn opens_group(node: Node<'_>, text: &str) -> bool {
     raw.starts_with("((") || rest.starts_with([' ', '\t', '\n'])
 }
 
+/// Whether a test is the plain one, in single brackets.
+fn is_plain(node: Node<'_>, text: &str) -> bool {
+    let raw = text.get(node.byte_range()).unwrap_or_default();
+    let words: Vec<&str> = raw.split_whitespace().collect();
+    words.first() == Some(&"[") && is_plain_test(&words)
+}
+
 /// Whether the text parts two words of one command, and is nothing else. The grammar cuts words
 /// where there is none.
 fn is_gap(text: &str, is_first: bool) -> bool {
     let text = text.replace("\\\n", "");
     (is_first || !text.is_empty()) && text.chars().all(|c| matches!(c, ' ' | '\t'))
-}
-
-/// Whether every shell does the command itself, and starts no program for it: POSIX.1-2024, 2.15 and
-/// 1.7, and those that bash and dash have besides.
-fn is_builtin(words: Option<&[String]>) -> bool {
-    const BUILTINS: [&str; 34] = [
-        ":", ".", "[", "alias", "bg", "break", "cd", "continue", "echo", "eval", "exit", "export",
-        "false", "fg", "getopts", "hash", "jobs", "local", "printf", "pwd", "read", "readonly",
-        "return", "set", "shift", "source", "test", "times", "trap", "true", "type", "umask",
-        "unset", "wait",
-    ];
-    let first = words.and_then(|words| words.first());
-    first.is_some_and(|first| BUILTINS.contains(&first.as_str()))
 }
 
 /// Without the builtins that run the rest: `command`, `builtin`, `exec`, as far as they have no
@@ -390,17 +370,6 @@ fn without_builtins(words: Vec<String>) -> Vec<String> {
         .into_iter()
         .skip(if has_more { count } else { 0 })
         .collect()
-}
-
-/// The text that a shell is given by `-c`.
-fn script_of(arguments: &[String]) -> Option<&String> {
-    let is_option = |word: &&String| word.starts_with(['-', '+']) && word.len() > 1;
-    let options = arguments.iter().take_while(is_option);
-    let has_text = options
-        .clone()
-        .any(|word| !word.starts_with("--") && word.contains('c'));
-    let text = arguments.iter().find(|word| !is_option(word));
-    text.filter(|_| has_text)
 }
 
 #[cfg(test)]
