@@ -115,7 +115,7 @@ const UNTOLD: &[(&str, &str)] = &[
     ("echo touch x | sh", "text from elsewhere"),
     ("PATH=x ls", "variable of the shell"),
     ("command -p touch x", "builtin"),
-    ("builtin eval touch x", "builtin"),
+    ("builtin eval -- touch x", "builtin"),
     ("coproc touch x; wait", "builtin"),
     ("! ! touch x", "builtin"),
     ("\"\"; touch x", "empty command"),
