@@ -318,3 +318,12 @@ fn a_typed_call_has_the_environment_that_is_said() {
         Some(3)
     );
 }
+
+#[test]
+fn wrappers_that_nobody_would_follow_are_denied() {
+    let ground = ground();
+    let words = [&["--"], ["env"; 500].as_slice(), &["touch", "a"]].concat();
+    let output = check(&ground, &words);
+    assert_eq!(output.status.code(), Some(4));
+    assert!(text(&output.stderr).contains("deny: wrappers around wrappers"));
+}

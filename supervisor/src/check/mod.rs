@@ -32,7 +32,7 @@ pub(crate) enum CheckError {
     Directory { path: PathBuf, error: io::Error },
     #[error("the program has no name; write what would be typed behind `--`")]
     NoProgram,
-    #[error("wrappers around wrappers, deeper than anybody would follow")]
+    #[error("deny: wrappers around wrappers, deeper than anybody would follow")]
     TooDeep,
     #[error("cannot look the file up: {0}")]
     LookUp(String),
@@ -53,11 +53,11 @@ impl CheckError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::NoSuch { .. } => ExitStatus::Finding,
-            Self::Policy(_)
-            | Self::NoRecord(_)
-            | Self::NoProgram
-            | Self::TooDeep
-            | Self::Directory { .. } => ExitStatus::Usage,
+            // Nobody can say what it comes to, and that is a verdict.
+            Self::TooDeep => ExitStatus::WouldDeny,
+            Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
+                ExitStatus::Usage
+            }
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
             Self::Log(_)
             | Self::Places(_)
