@@ -1,7 +1,9 @@
 //! From a text to what stands in it, by tree-sitter's grammar of bash.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use rustix::time::{ClockId, clock_gettime};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
@@ -9,7 +11,8 @@ use super::analysis::{Analysis, Redirect, Refused, Segment};
 use super::command::{Command, is_plain_test};
 use super::words::literal;
 
-/// How long the parser may take for a text and all that is nested in it.
+/// How much processor time the parser may take for a text and all that is nested in it: on a busy
+/// machine a text must not be told another way.
 const PARSE_MAX: Duration = Duration::from_millis(200);
 
 /// How deep the tree is followed, and how often a text in a text.
@@ -47,7 +50,7 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
         .map_err(|_| ParseError::Parser)?;
     let mut walk = Walk {
         parser,
-        until: Instant::now() + PARSE_MAX,
+        until: used() + PARSE_MAX,
         at: 0,
         analysis: Analysis::default(),
     };
@@ -58,9 +61,16 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
     Ok(analysis)
 }
 
+/// The processor time that this thread has had.
+fn used() -> Duration {
+    let time = clock_gettime(ClockId::ThreadCPUTime);
+    Duration::try_from(time).unwrap_or(Duration::MAX)
+}
+
 struct Walk {
     parser: Parser,
-    until: Instant,
+    /// What [`used`] may say at most.
+    until: Duration,
     /// How far the text is told.
     at: usize,
     analysis: Analysis,
@@ -82,7 +92,7 @@ impl Walk {
             return Err(ParseError::Deep);
         }
         let until = self.until;
-        let mut is_late = |_: &ParseState| match Instant::now() > until {
+        let mut is_late = |_: &ParseState| match used() > until {
             true => ControlFlow::Break(()),
             false => ControlFlow::Continue(()),
         };

@@ -12,7 +12,7 @@ use super::analysis::Analysis;
 use super::helper::{ANSWER_MAX_BYTES, Answer, TEXT_MAX_BYTES};
 
 /// How long an answer may take. The parser gives up before; then the process itself hangs.
-const ANSWER_WITHIN: Duration = Duration::from_secs(1);
+const ANSWER_WITHIN: Duration = Duration::from_secs(3);
 
 /// Why a text is not analysed. Nothing follows from it but that.
 #[derive(Debug, thiserror::Error)]

@@ -1,3 +1,5 @@
+use std::time::Instant;
+
 use super::*;
 
 /// The words of each command, joined by `|`; `?` for one that is not known.
