@@ -75,7 +75,7 @@ fn main() -> ExitCode {
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
-        Some("__shell") => return shell::helper::main(),
+        Some(shell::process::ARGUMENT) => return shell::process::main(),
         _ => {}
     }
     let is_run = arguments.first().is_some_and(|first| first == "run");

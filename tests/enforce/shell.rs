@@ -59,6 +59,8 @@ fn a_text_gets_the_strictest_verdict_of_its_commands() {
         ("eval git push", 4),
         ("timeout 5 git push", 4),
         ("trap 'git push' EXIT", 4),
+        ("eval 'git status'", 0),
+        ("trap 'git status' EXIT", 0),
         ("git log > secret", 4),
         ("git log < sub/link", 4),
         ("cd sub; git log >> ../secret", 4),
@@ -74,6 +76,17 @@ fn a_text_gets_the_strictest_verdict_of_its_commands() {
     ] {
         let (code, shown) = check(&ground, text);
         assert_eq!(code, Some(status), "{text}: {shown}");
+    }
+}
+
+/// What keeps a command from being told is said of the text; of its program the policy says the same.
+#[test]
+fn a_program_is_judged_whatever_else_is_not_told_of_it() {
+    let ground = ground("");
+    for text in ["PATH=/x make", "xargs bash -c make", "fish -c make"] {
+        let (code, shown) = check(&ground, text);
+        let judged = shown["judged"].as_array().expect("what is judged");
+        assert_eq!((code, judged.len()), (Some(3), 1), "{text}: {shown}");
     }
 }
 

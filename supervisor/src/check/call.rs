@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset};
+use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset, ToolCall};
 use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
@@ -17,7 +17,7 @@ use crate::settled::Settled;
 use crate::tracee::Tid;
 
 /// Most wrappers around one another that are followed.
-const WRAPPERS_MAX: usize = 64;
+pub(super) const WRAPPERS_MAX: usize = 64;
 
 /// Where a bare name is taken to be if no directory of PATH has it.
 const BARE_DIRECTORY: &[u8] = b"/usr/bin/";
@@ -140,12 +140,19 @@ impl Caller {
     }
 
     /// Where this process works.
-    pub(super) fn directory(&self) -> Option<Vec<u8>> {
+    fn directory(&self) -> Option<Vec<u8>> {
         self.view.task().link_text("cwd").ok()
     }
 
+    /// Makes the call one of this process: where it works, and where what it names leads.
+    pub(super) fn place(&mut self, call: &mut ToolCall) -> Result<(), CheckError> {
+        call.cwd = self.directory();
+        call.destinations = self.destinations(&call.named_paths())?;
+        Ok(())
+    }
+
     /// Where each of `paths`, absolute, leads. Those of which nobody can tell are left out.
-    pub(super) fn destinations(&mut self, paths: &[Vec<u8>]) -> Result<Destinations, CheckError> {
+    fn destinations(&mut self, paths: &[Vec<u8>]) -> Result<Destinations, CheckError> {
         let found = self
             .kernel
             .destinations(&self.view, paths, Patience::Waiting);

@@ -18,7 +18,7 @@ use crate::cli::{CheckArgs, ExplainArgs};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, PolicyError};
-use call::{Call, Caller, Found};
+use call::{Call, Caller, Found, WRAPPERS_MAX};
 use shown::ShownExec;
 
 /// Why a call was not judged.
@@ -32,8 +32,10 @@ pub(crate) enum CheckError {
     Directory { path: PathBuf, error: io::Error },
     #[error("the program has no name; write what would be typed behind `--`")]
     NoProgram,
-    #[error("deny: wrappers around wrappers, deeper than anybody would follow")]
+    #[error("wrappers around wrappers, more than {WRAPPERS_MAX}: take it for denied")]
     TooDeep,
+    #[error("cannot find execward's own file: {0}")]
+    Own(io::Error),
     #[error("cannot look the file up: {0}")]
     LookUp(String),
     #[error("cannot read `{}`: {error}", path.display())]
@@ -61,6 +63,7 @@ impl CheckError {
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
             Self::Log(_)
             | Self::Places(_)
+            | Self::Own(_)
             | Self::LookUp(_)
             | Self::Read { .. }
             | Self::Write(_) => ExitStatus::Io,

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use execward_policy::{Basis, Decision, ExecRequest, Explanation, ToolCall, Verdict};
+use execward_policy::{Basis, Decision, ExecRequest, ToolCall, Verdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
@@ -13,7 +13,7 @@ use crate::audit::{escaped, quoted};
 use crate::cli::CheckArgs;
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
-use crate::shell::{Analysis, Reader, Redirect};
+use crate::shell::{Analyser, Analysis, Redirect, Segment};
 
 /// What the policy says of one command or one file of a text.
 #[derive(Serialize)]
@@ -50,16 +50,17 @@ pub(super) fn check(
     policy: &LoadedPolicy,
     out: &mut impl Write,
 ) -> Result<ExitStatus, CheckError> {
-    let own = std::env::current_exe()?;
-    let analysed = Reader::of(own).analyse(text.as_encoded_bytes());
-    let mut caller = Caller::new(policy.named.clone())?;
-    let (judged, not_analysed) = match &analysed {
+    let own = std::env::current_exe().map_err(CheckError::Own)?;
+    let analysed = Analyser::of(own).analyse(text.as_encoded_bytes());
+    let mut judge = Judge::new(args, policy)?;
+    let not_analysed = match &analysed {
         Ok(analysis) => {
-            let (judged, doubt) = judge(analysis, args, &mut caller, policy)?;
-            (judged, analysis.reason.clone().or(doubt))
+            judge.judge(analysis)?;
+            analysis.reason.clone().or(judge.doubt)
         }
-        Err(error) => (Vec::new(), Some(error.to_string())),
+        Err(error) => Some(error.to_string()),
     };
+    let judged = judge.judged;
     let strictest = judged.iter().map(|judged| judged.decision).max();
     let unsure = match (&not_analysed, policy.rules.never_asks()) {
         (None, _) => Decision::Allow,
@@ -106,91 +107,102 @@ fn in_words(decision: Decision, not_analysed: Option<&str>, judged: &[Judged]) -
     text
 }
 
-/// Judges what is written out: each command with what wrappers make of it, and each file that a
-/// redirection writes or reads and a rule is about. And what turns out not to be known after all.
-fn judge(
-    analysis: &Analysis,
-    args: &CheckArgs,
-    caller: &mut Caller,
-    policy: &LoadedPolicy,
-) -> Result<(Vec<Judged>, Option<String>), CheckError> {
-    let (mut judged, mut doubt) = (Vec::new(), None);
-    let env = args
-        .env
-        .iter()
-        .map(|variable| variable.as_encoded_bytes().to_vec());
-    let env: Vec<Vec<u8>> = env.collect();
-    let mut redirects = analysis.redirects.iter().peekable();
-    for (number, segment) in analysis.segments.iter().enumerate() {
-        while let Some(redirect) = redirects.next_if(|redirect| redirect.behind <= number) {
-            judged.extend(judge_redirect(redirect, caller, policy)?);
+/// Goes through a text as the shell would.
+struct Judge<'a> {
+    args: &'a CheckArgs,
+    policy: &'a LoadedPolicy,
+    caller: Caller,
+    judged: Vec<Judged>,
+    /// What turns out not to be known after all.
+    doubt: Option<String>,
+}
+
+impl<'a> Judge<'a> {
+    fn new(args: &'a CheckArgs, policy: &'a LoadedPolicy) -> Result<Self, CheckError> {
+        Ok(Self {
+            args,
+            policy,
+            caller: Caller::new(policy.named.clone())?,
+            judged: Vec::new(),
+            doubt: None,
+        })
+    }
+
+    /// Judges what is written out: each command with what wrappers make of it, and each file that a
+    /// redirection writes or reads and a rule is about.
+    fn judge(&mut self, analysis: &Analysis) -> Result<(), CheckError> {
+        let mut redirects = analysis.redirects.iter().peekable();
+        for (number, segment) in analysis.segments.iter().enumerate() {
+            while let Some(redirect) = redirects.next_if(|redirect| redirect.behind <= number) {
+                self.redirect(redirect)?;
+            }
+            if let Some(argv) = &segment.argv {
+                self.segment(segment, argv)?;
+            }
         }
-        let Some(argv) = segment.argv.as_ref().filter(|argv| !argv.is_empty()) else {
-            continue;
-        };
+        redirects.try_for_each(|redirect| self.redirect(redirect))
+    }
+
+    fn segment(&mut self, segment: &Segment, argv: &[String]) -> Result<(), CheckError> {
         // From there on relative paths are meant from there.
-        if let [cd, directory] = argv.as_slice()
+        if let [cd, directory] = argv
             && cd == "cd"
             && let Err(error) = std::env::set_current_dir(directory)
         {
             let directory = directory.escape_debug();
-            doubt = Some(format!("cannot enter `{directory}`: {error}"));
+            self.doubt = Some(format!("cannot enter `{directory}`: {error}"));
         }
         let words: Vec<OsString> = argv.iter().map(OsString::from).collect();
-        let call = Call::typed(&words)?;
-        let Found::Request(mut request) = caller.find(&call, &policy.rules, false)? else {
-            continue;
+        let (rules, via) = (&self.policy.rules, &self.args.via);
+        let found = self.caller.find(&Call::typed(&words)?, rules, false)?;
+        let Found::Request(mut request) = found else {
+            // The kernel refuses it.
+            return Ok(());
         };
-        caller.add_ancestors(&mut request, &args.via, &policy.rules)?;
-        let own = segment
-            .env
-            .iter()
-            .map(|variable| variable.as_bytes().to_vec());
-        request.env = Some(env.iter().cloned().chain(own).collect());
-        let chain = match caller.follow(*request, &args.via, &policy.rules) {
-            Err(CheckError::TooDeep) => {
-                doubt = Some(CheckError::TooDeep.to_string());
-                continue;
+        self.caller.add_ancestors(&mut request, via, rules)?;
+        let given = self.args.env.iter().map(|it| it.as_encoded_bytes());
+        let own = segment.env.iter().map(|it| it.as_bytes());
+        request.env = Some(given.chain(own).map(<[u8]>::to_vec).collect());
+        match self.caller.follow(*request, via, rules) {
+            Ok(chain) => {
+                let strictest = strictest(&chain, self.policy);
+                // What the shell does itself no rule need allow.
+                let is_meant = |judged: &Judged| !segment.is_builtin || judged.rule.is_some();
+                self.judged.extend(strictest.filter(is_meant));
+                Ok(())
             }
-            chain => chain?,
-        };
-        let strictest = strictest(&chain, policy);
-        // What the shell does itself no rule need allow.
-        let is_meant = |judged: &Judged| !segment.is_builtin || judged.rule.is_some();
-        judged.extend(strictest.filter(is_meant));
+            Err(CheckError::TooDeep) => {
+                self.doubt = Some(CheckError::TooDeep.to_string());
+                Ok(())
+            }
+            Err(error) => Err(error),
+        }
     }
-    for redirect in redirects {
-        judged.extend(judge_redirect(redirect, caller, policy)?);
-    }
-    Ok((judged, doubt))
-}
 
-/// The verdict about a file that the shell opens, if a rule is about it: no exec shows it, and what
-/// no rule is about is left alone.
-fn judge_redirect(
-    redirect: &Redirect,
-    caller: &mut Caller,
-    policy: &LoadedPolicy,
-) -> Result<Option<Judged>, CheckError> {
-    let (tool, sign) = match redirect.writes {
-        true => ("file_write", '>'),
-        false => ("file_read", '<'),
-    };
-    let mut call = ToolCall::new(tool);
-    call.paths.push(redirect.path.clone().into_bytes());
-    call.cwd = caller.directory();
-    call.destinations = caller.destinations(&call.named_paths())?;
-    let verdict = policy.rules.decide_tool(&call, Timestamp::now());
-    let is_of_rule = matches!(verdict.basis(), Basis::Rule(_));
-    let of = format!("{sign} {}", quoted(&redirect.path));
-    Ok(is_of_rule.then(|| Judged::of(&verdict, of)))
+    /// Judges a file that the shell opens, if a rule is about it: no exec shows it, and what no rule
+    /// is about is left alone.
+    fn redirect(&mut self, redirect: &Redirect) -> Result<(), CheckError> {
+        let (tool, sign) = match redirect.writes {
+            true => ("file_write", '>'),
+            false => ("file_read", '<'),
+        };
+        let mut call = ToolCall::new(tool);
+        call.paths.push(redirect.path.clone().into_bytes());
+        self.caller.place(&mut call)?;
+        let verdict = self.policy.rules.decide_tool(&call, Timestamp::now());
+        if matches!(verdict.basis(), Basis::Rule(_)) {
+            let of = format!("{sign} {}", quoted(&redirect.path));
+            self.judged.push(Judged::of(&verdict, of));
+        }
+        Ok(())
+    }
 }
 
 fn strictest(chain: &[ExecRequest], policy: &LoadedPolicy) -> Option<Judged> {
     let now = Timestamp::now();
     let judged = chain.iter().map(|request| {
-        let explanation: Explanation<'_> = policy.rules.explain(request, now);
-        Judged::of(&explanation.verdict, shown::command_line(request))
+        let verdict = policy.rules.decide(request, now);
+        Judged::of(&verdict, shown::command_line(request))
     });
     judged.reduce(|strictest, next| match next.decision > strictest.decision {
         true => next,

@@ -31,8 +31,7 @@ pub(super) fn explained<'p>(
     caller: &mut Caller,
     policy: &'p LoadedPolicy,
 ) -> Result<Explanation<'p>, CheckError> {
-    call.cwd = caller.directory();
-    call.destinations = caller.destinations(&call.named_paths())?;
+    caller.place(call)?;
     Ok(policy.rules.explain_tool(call, Timestamp::now()))
 }
 

@@ -2,14 +2,14 @@
 //!
 //! Nothing rests on it. What a shell starts is judged as it is started, whatever its text says; the
 //! text is read to say beforehand what would be refused. It is hostile, and its parser is C: that
-//! runs in a process of its own ([`helper`]), with limits, and its silence is an answer too.
+//! runs in a process of its own ([`process`]), with limits, and its silence is an answer too.
 
+mod analyser;
 mod analysis;
-mod command;
-pub(crate) mod helper;
+mod meaning;
 mod parse;
-mod reader;
+pub(crate) mod process;
 mod words;
 
-pub(crate) use analysis::{Analysis, Redirect};
-pub(crate) use reader::Reader;
+pub(crate) use analyser::Analyser;
+pub(crate) use analysis::{Analysis, Redirect, Segment};

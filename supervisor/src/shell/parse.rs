@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::analysis::{Analysis, Redirect, Refused, Segment};
-use super::command::{Command, is_plain_test};
+use super::meaning::{Meaning, is_builtin, is_plain_test};
 use super::words::literal;
 
 /// How much processor time the parser may take for a text and all that is nested in it: on a busy
@@ -137,18 +137,7 @@ impl Walk {
             self.refuse("syntax error", node, place);
         }
         if node.child_count() == 0 {
-            // What the grammar passes over without a word of it.
-            let passed = place
-                .text
-                .get(self.at..node.start_byte())
-                .unwrap_or_default();
-            if !passed
-                .replace("\\\n", "")
-                .trim_matches([' ', '\t', '\n'])
-                .is_empty()
-            {
-                self.refuse("word", node, place);
-            }
+            self.pass_over(node.start_byte(), node, place);
             self.at = self.at.max(node.end_byte());
         }
         let mut below = Place {
@@ -219,21 +208,22 @@ impl Walk {
             chain.push(position);
         }
         let words = words.map(without_builtins);
-        let command = words.as_ref().map(|words| Command::of(words, &env));
-        let is_meant = |words: &Vec<String>| words.first().is_some_and(|name| !name.is_empty());
+        let meaning = words.as_ref().map(|words| Meaning::of(words, &env));
+        let argv = words.filter(|words| words.first().is_some_and(|name| !name.is_empty()));
+        let name = argv.as_ref().and_then(|words| words.first());
         self.analysis.segments.push(Segment {
             raw: raw.to_owned(),
-            is_builtin: !matches!(command, None | Some(Command::Program | Command::Text(_))),
-            argv: words.filter(is_meant),
+            is_builtin: name.is_some_and(|name| is_builtin(name)),
+            argv,
             env,
         });
-        match command {
-            Some(Command::Text(text)) => self.text(&text, place.nested + 1)?,
-            Some(Command::Untold(what)) => self.refuse(what, node, place),
-            Some(Command::Directory) if !always_runs(node) => {
+        match meaning {
+            Some(Meaning::Text(text)) => self.text(&text, place.nested + 1)?,
+            Some(Meaning::Untold(what)) => self.refuse(what, node, place),
+            Some(Meaning::Directory) if !always_runs(node) => {
                 self.refuse("change of directory", node, place);
             }
-            Some(Command::Directory | Command::Builtin | Command::Program) | None => {}
+            Some(Meaning::Directory | Meaning::Plain) | None => {}
         }
         Ok(())
     }
@@ -243,12 +233,9 @@ impl Walk {
         let path = destination.and_then(|word| literal(word, place.text).ok());
         let raw = place.text.get(node.byte_range()).unwrap_or_default();
         let is_descriptor = raw.contains(">&") || raw.contains("<&");
+        let is_number = |to: &String| to.bytes().all(|it| it.is_ascii_digit() || it == b'-');
         // `2>&1` opens nothing.
-        if is_descriptor
-            && path
-                .as_ref()
-                .is_some_and(|to| to.bytes().all(|it| it.is_ascii_digit() || it == b'-'))
-        {
+        if is_descriptor && path.as_ref().is_some_and(is_number) {
             return;
         }
         let writes = raw.contains('>');
@@ -277,17 +264,12 @@ impl Walk {
 
 /// What it is that only the running shell can tell of this very node, if there is such a thing.
 fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
+    let raw = text.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
+        "compound_statement" if raw.starts_with("((") => Some("arithmetic"),
         // `{a}`, `{}` and `[]` are words.
-        "compound_statement" | "test_command" if !opens_group(node, text) => Some("word"),
-        "compound_statement"
-            if text
-                .get(node.start_byte()..)
-                .is_some_and(|it| it.starts_with("((")) =>
-        {
-            Some("arithmetic")
-        }
-        "test_command" if !is_plain(node, text) => Some("test"),
+        "compound_statement" | "test_command" if !opens_group(raw) => Some("word"),
+        "test_command" if !is_plain(raw) => Some("test"),
         // What it counts may be any variable.
         "for_statement" | "c_style_for_statement" | "select_statement" => Some("loop"),
         "heredoc_redirect" => Some("here-document"),
@@ -350,15 +332,13 @@ fn assignment(node: Node<'_>, text: &str) -> Option<String> {
 }
 
 /// Whether the brace or bracket is one by itself.
-fn opens_group(node: Node<'_>, text: &str) -> bool {
-    let raw = text.get(node.byte_range()).unwrap_or_default();
+fn opens_group(raw: &str) -> bool {
     let rest = raw.trim_start_matches(['{', '[']);
-    raw.starts_with("((") || rest.starts_with([' ', '\t', '\n'])
+    rest.starts_with([' ', '\t', '\n'])
 }
 
 /// Whether a test is the plain one, in single brackets.
-fn is_plain(node: Node<'_>, text: &str) -> bool {
-    let raw = text.get(node.byte_range()).unwrap_or_default();
+fn is_plain(raw: &str) -> bool {
     let words: Vec<&str> = raw.split_whitespace().collect();
     words.first() == Some(&"[") && is_plain_test(&words)
 }

@@ -13,23 +13,13 @@ pub(super) fn literal(node: Node<'_>, text: &str) -> Result<String, Dynamic> {
     let raw = text.get(node.byte_range()).unwrap_or_default();
     match node.kind() {
         "word" | "number" | "command_name" if node.named_child_count() > 0 => {
-            let mut cursor = node.walk();
-            let mut parts = node.named_children(&mut cursor);
-            parts.try_fold(String::new(), |whole, part| {
-                Ok(whole + &literal(part, text)?)
-            })
+            joined(node.named_children(&mut node.walk()), text)
         }
         "word" | "number" | "variable_name" => plain(raw),
         "raw_string" => Ok(within(raw, "'", "'").to_owned()),
         "string" => double_quoted(node, raw),
         "ansi_c_string" => ansi(within(raw, "$'", "'")),
-        "concatenation" => {
-            let mut cursor = node.walk();
-            let mut parts = node.children(&mut cursor);
-            parts.try_fold(String::new(), |whole, part| {
-                Ok(whole + &literal(part, text)?)
-            })
-        }
+        "concatenation" => joined(node.children(&mut node.walk()), text),
         "simple_expansion" | "expansion" => Err("variable"),
         "command_substitution" if raw.starts_with('`') => Err("backticks"),
         "command_substitution" => Err("command substitution"),
@@ -38,6 +28,12 @@ pub(super) fn literal(node: Node<'_>, text: &str) -> Result<String, Dynamic> {
         "brace_expression" => Err("braces"),
         _ => Err("word"),
     }
+}
+
+fn joined<'t>(mut parts: impl Iterator<Item = Node<'t>>, text: &str) -> Result<String, Dynamic> {
+    parts.try_fold(String::new(), |whole, part| {
+        Ok(whole + &literal(part, text)?)
+    })
 }
 
 fn within<'t>(raw: &'t str, open: &str, close: &str) -> &'t str {
@@ -89,14 +85,14 @@ fn double_quoted(node: Node<'_>, raw: &str) -> Result<String, Dynamic> {
     let mut text = String::new();
     let mut characters = within(raw, "\"", "\"").chars();
     while let Some(character) = characters.next() {
-        match (character, character == '\\') {
-            (_, true) => match characters.next() {
+        match character {
+            '\\' => match characters.next() {
                 Some('\n') | None => {}
                 Some(escaped @ ('$' | '`' | '"' | '\\')) => text.push(escaped),
                 Some(other) => text.extend(['\\', other]),
             },
-            ('$' | '`', _) => return Err("variable"),
-            (other, _) => text.push(other),
+            '$' | '`' => return Err("variable"),
+            other => text.push(other),
         }
     }
     Ok(text)

@@ -12,6 +12,9 @@ use serde::{Deserialize, Serialize};
 use super::analysis::Analysis;
 use super::parse::analyse;
 
+/// The first argument by which execward is this process.
+pub(crate) const ARGUMENT: &str = "__shell";
+
 /// Longest text that is analysed, in bytes.
 pub(super) const TEXT_MAX_BYTES: usize = 64 << 10;
 
@@ -39,12 +42,13 @@ pub(crate) fn main() -> ExitCode {
 }
 
 /// Gives up what parsing does not need: memory beyond what any text takes, files to write, more
-/// descriptors, processes, core dumps.
+/// descriptors, core dumps, and processes, which root may start all the same: getrlimit(2).
 fn confine() -> io::Result<()> {
     for (resource, most) in [
         (Resource::RLIMIT_AS, MEMORY_MAX_BYTES),
         (Resource::RLIMIT_FSIZE, 0),
         (Resource::RLIMIT_NOFILE, 8),
+        (Resource::RLIMIT_NPROC, 0),
         (Resource::RLIMIT_CORE, 0),
     ] {
         setrlimit(resource, most, most).map_err(io::Error::from)?;

@@ -1,18 +1,22 @@
 //! Asks the process that parses, starts it when it is needed and again when it is gone.
 
 use std::io::{self, Read, Write};
-use std::os::fd::AsFd;
-use std::path::PathBuf;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::analysis::Analysis;
-use super::helper::{ANSWER_MAX_BYTES, Answer, TEXT_MAX_BYTES};
+use super::process::{ANSWER_MAX_BYTES, ARGUMENT, Answer, TEXT_MAX_BYTES};
 
 /// How long an answer may take. The parser gives up before; then the process itself hangs.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
+
+/// What a write to a pipe takes at once, in bytes: `PIPE_BUF`.
+const PIPE_BUF_BYTES: usize = 4096;
 
 /// Why a text is not analysed. Nothing follows from it but that.
 #[derive(Debug, thiserror::Error)]
@@ -31,9 +35,8 @@ pub(crate) enum NotAnalysed {
 
 /// Reads shell text by a process of its own, which is used again.
 #[derive(Debug)]
-pub(crate) struct Reader {
+pub(crate) struct Analyser {
     program: PathBuf,
-    argument: &'static str,
     running: Option<Running>,
 }
 
@@ -44,12 +47,11 @@ struct Running {
     answers: ChildStdout,
 }
 
-impl Reader {
+impl Analyser {
     /// By `program`, which is execward itself.
     pub(crate) fn of(program: PathBuf) -> Self {
         Self {
             program,
-            argument: "__shell",
             running: None,
         }
     }
@@ -64,9 +66,7 @@ impl Reader {
         }
         let mut running = match self.running.take() {
             Some(running) => running,
-            None => {
-                Running::start(&self.program, self.argument).map_err(NotAnalysed::NotStarted)?
-            }
+            None => Running::start(&self.program).map_err(NotAnalysed::NotStarted)?,
         };
         match running.ask(text) {
             Ok(answer) => {
@@ -89,7 +89,7 @@ impl Reader {
     }
 }
 
-impl Drop for Reader {
+impl Drop for Analyser {
     fn drop(&mut self) {
         if let Some(running) = self.running.take() {
             running.end();
@@ -98,9 +98,9 @@ impl Drop for Reader {
 }
 
 impl Running {
-    fn start(program: &PathBuf, argument: &str) -> io::Result<Self> {
+    fn start(program: &Path) -> io::Result<Self> {
         let mut child = Command::new(program)
-            .arg(argument)
+            .arg(ARGUMENT)
             .env_clear()
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -120,9 +120,8 @@ impl Running {
     fn ask(&mut self, text: &[u8]) -> io::Result<Answer> {
         let until = Instant::now() + ANSWER_WITHIN;
         let length = u32::try_from(text.len()).map_err(io::Error::other)?;
-        // It reads a text whole before it does anything else, so that this waits for nobody for long.
-        self.texts.write_all(&length.to_le_bytes())?;
-        self.texts.write_all(text)?;
+        self.write(&length.to_le_bytes(), until)?;
+        self.write(text, until)?;
         let mut length = [0; 4];
         self.read(&mut length, until)?;
         let length = usize::try_from(u32::from_le_bytes(length)).map_err(io::Error::other)?;
@@ -134,16 +133,21 @@ impl Running {
         serde_json::from_slice(&answer).map_err(io::Error::other)
     }
 
+    /// Writes all of `bytes`, or says that it takes too long.
+    fn write(&mut self, bytes: &[u8], until: Instant) -> io::Result<()> {
+        // A pipe that is ready takes this much without waiting: pipe(7).
+        for piece in bytes.chunks(PIPE_BUF_BYTES) {
+            wait(self.texts.as_fd(), PollFlags::POLLOUT, until)?;
+            self.texts.write_all(piece)?;
+        }
+        Ok(())
+    }
+
     /// Fills `buffer`, or says that it takes too long.
     fn read(&mut self, buffer: &mut [u8], until: Instant) -> io::Result<()> {
         let mut filled = 0;
         while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            let left = until.saturating_duration_since(Instant::now());
-            let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-            let mut fds = [PollFd::new(self.answers.as_fd(), PollFlags::POLLIN)];
-            if poll(&mut fds, left).map_err(io::Error::from)? == 0 {
-                return Err(io::ErrorKind::TimedOut.into());
-            }
+            wait(self.answers.as_fd(), PollFlags::POLLIN, until)?;
             match self.answers.read(rest)? {
                 0 => return Err(io::ErrorKind::UnexpectedEof.into()),
                 read => filled += read,
@@ -160,6 +164,20 @@ impl Running {
     }
 }
 
+/// Waits until the pipe is ready, and no longer.
+fn wait(pipe: BorrowedFd<'_>, event: PollFlags, until: Instant) -> io::Result<()> {
+    loop {
+        let left = until.saturating_duration_since(Instant::now());
+        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+        match poll(&mut [PollFd::new(pipe, event)], left) {
+            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
+            Ok(_) => return Ok(()),
+            Err(Errno::EINTR) => {}
+            Err(error) => return Err(error.into()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::fs::{Permissions, set_permissions, write};
@@ -168,10 +186,10 @@ mod tests {
     use super::*;
 
     fn asked(program: &str) -> NotAnalysed {
-        let mut reader = Reader::of(program.into());
+        let mut analyser = Analyser::of(program.into());
         // Of a parser that is gone or silent nothing is left for the next text.
-        assert!(reader.analyse(b"a").is_err());
-        reader.analyse(b"a").unwrap_err()
+        assert!(analyser.analyse(b"a").is_err());
+        analyser.analyse(b"a").unwrap_err()
     }
 
     #[test]
@@ -187,14 +205,14 @@ mod tests {
         let silent = directory.path().join("silent");
         write(&silent, "#!/bin/sh\nexec sleep 1000\n").unwrap();
         set_permissions(&silent, Permissions::from_mode(0o755)).unwrap();
-        let mut reader = Reader::of(silent);
-        assert!(matches!(reader.analyse(b"a"), Err(NotAnalysed::Silent)));
+        let mut analyser = Analyser::of(silent);
+        assert!(matches!(analyser.analyse(b"a"), Err(NotAnalysed::Silent)));
     }
 
     #[test]
     fn a_text_that_is_too_long_asks_nobody() {
         let text = vec![b'a'; TEXT_MAX_BYTES + 1];
-        let mut reader = Reader::of("/no/such/program".into());
-        assert!(matches!(reader.analyse(&text), Err(NotAnalysed::TooLong)));
+        let mut analyser = Analyser::of("/no/such/program".into());
+        assert!(matches!(analyser.analyse(&text), Err(NotAnalysed::TooLong)));
     }
 }
