@@ -17,7 +17,7 @@ use crate::settled::Settled;
 use crate::tracee::Tid;
 
 /// Most wrappers around one another that are followed.
-pub(super) const WRAPPERS_MAX: usize = 64;
+const WRAPPERS_MAX: usize = 64;
 
 /// Where a bare name is taken to be if no directory of PATH has it.
 const BARE_DIRECTORY: &[u8] = b"/usr/bin/";
@@ -100,10 +100,7 @@ impl Caller {
     pub(super) fn new(named: NamedFiles) -> Result<Self, CheckError> {
         let failed = |error: String| CheckError::LookUp(error);
         let kernel = Kernel::open().map_err(|error| failed(error.to_string()))?;
-        let task = kernel.proc.task(Tid::own());
-        let task = task.map_err(|errno| failed(errno.to_string()))?;
-        let status = task.status().map_err(|error| failed(error.to_string()))?;
-        let view = View::of(task, status, &kernel.session);
+        let view = kernel.view(Tid::own());
         let view = view.map_err(|errno| failed(errno.to_string()))?;
         let describer = Describer {
             settled: Settled::since_now(&kernel.own),

@@ -18,7 +18,7 @@ use crate::cli::{CheckArgs, ExplainArgs};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, PolicyError};
-use call::{Call, Caller, Found, WRAPPERS_MAX};
+use call::{Call, Caller, Found};
 use shown::ShownExec;
 
 /// Why a call was not judged.
@@ -32,7 +32,7 @@ pub(crate) enum CheckError {
     Directory { path: PathBuf, error: io::Error },
     #[error("the program has no name; write what would be typed behind `--`")]
     NoProgram,
-    #[error("wrappers around wrappers, more than {WRAPPERS_MAX}: take it for denied")]
+    #[error("deny: wrappers around wrappers, deeper than anybody would follow")]
     TooDeep,
     #[error("cannot find execward's own file: {0}")]
     Own(io::Error),
