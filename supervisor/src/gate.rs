@@ -33,7 +33,7 @@ use crate::link::Link;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
 use crate::ptrace::{self, Stopped, WaitEvent};
-use crate::readers::{JobId, Readers};
+use crate::readers::Readers;
 use crate::seccomp::{Listener, Notification};
 use crate::tracee::Tid;
 use crate::watch::Watch;
@@ -67,7 +67,7 @@ pub(crate) struct Gate {
     pub(crate) beginning: Beginning,
     pub(crate) lineages: Lineages,
     pub(crate) attached: Attached,
-    pub(crate) awaiting: HashMap<JobId, Awaiting>,
+    pub(crate) awaiting: Awaiting,
     pub(crate) readers: Readers,
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,

@@ -1,6 +1,9 @@
 //! What the gate knows the kernel's world by: proc, the session's root, its own rights.
 
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+
 use execward_policy::Destination;
+use rustix::io::Errno;
 
 use crate::exec::{
     Destinations, Filesystems, Image, KnownElves, Lookup, LookupError, Patience, SessionRoot,
@@ -42,6 +45,36 @@ impl Kernel {
             elves: KnownElves::default(),
             loaders,
         })
+    }
+
+    /// A copy for a thread with a descriptor table of its own.
+    ///
+    /// # Errors
+    /// If no descriptor is left.
+    pub(crate) fn try_clone(&self) -> std::io::Result<Self> {
+        Ok(Self {
+            proc: self.proc.try_clone()?,
+            session: self.session.try_clone()?,
+            own: self.own.clone(),
+            filesystems: Filesystems::default(),
+            elves: KnownElves::default(),
+            loaders: self.loaders.clone(),
+        })
+    }
+
+    /// The numbers of the descriptors that it holds.
+    pub(crate) fn descriptors(&self) -> [RawFd; 2] {
+        [self.proc.as_fd(), self.session.as_fd()].map(|fd| fd.as_raw_fd())
+    }
+
+    /// What the task sees.
+    ///
+    /// # Errors
+    /// `ENOENT` or `ESRCH` if it is gone, `EACCES` if the gate may not look into it.
+    pub(crate) fn view(&self, of: Tid) -> Result<View, Errno> {
+        let task = self.proc.task(of)?;
+        let status = task.status().map_err(|_| Errno::SRCH)?;
+        View::of(task, status, &self.session)
     }
 
     /// Finds the file that `target` names for the task of `view`.

@@ -24,7 +24,6 @@ use crate::exec::{
     AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
     Kind, LookupError, Patience, Target, View,
 };
-use crate::findings::Awaiting;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
@@ -239,20 +238,6 @@ impl Gate {
         }
     }
 
-    /// Goes on with what a reader found.
-    pub(crate) fn brought(
-        &mut self,
-        notification: Notification,
-        mut subject: Subject,
-        found: Result<(Option<Image>, Destinations), LookupError>,
-    ) {
-        let found = found.and_then(|(image, destinations)| {
-            subject.destinations = destinations;
-            image.ok_or(LookupError::Unplaced)
-        });
-        self.found(notification, subject, found);
-    }
-
     /// Lets a reader find the file, its digest if a rule wants it, and where the paths lead that
     /// the call names: any of it may take long.
     fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
@@ -265,8 +250,7 @@ impl Gate {
             scripts: subject.scripts.clone(),
         };
         let id = self.readers.look_up(Job::Exec(job.into()));
-        self.awaiting
-            .insert(id, Awaiting::Exec(Box::new((notification, subject))));
+        self.awaiting.execs.insert(id, (notification, subject));
     }
 
     /// Asks the policy, and does as it says.

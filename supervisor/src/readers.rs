@@ -15,12 +15,10 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::close;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::exec::{
-    Destinations, ExecAttempt, Filesystems, Image, ImageFacts, KnownElves, Lookup, LookupError,
-    Patience, SessionRoot, Target, View,
-};
+use crate::exec::{Destinations, ExecAttempt, Image, ImageFacts, LookupError, Patience, Target};
 use crate::fdpass;
-use crate::tracee::{Credentials, Procfs, Tid};
+use crate::kernel::Kernel;
+use crate::tracee::Tid;
 
 /// How many look-ups may wait at once. Once all of them are past their deadline, the session ends.
 pub(crate) const READERS: usize = 8;
@@ -52,8 +50,14 @@ pub(crate) struct ExecJob {
     pub(crate) scripts: Vec<Vec<u8>>,
 }
 
-/// What a look-up found: the file of an exec, and where the paths lead.
-type Found<I> = Result<(Option<I>, Destinations), LookupError>;
+/// What a look-up found.
+#[derive(Debug)]
+pub(crate) enum Found<I> {
+    /// The file of an exec, and where the paths lead that it names.
+    Exec(Result<(I, Destinations), LookupError>),
+    /// Where paths lead.
+    Paths(Result<Destinations, LookupError>),
+}
 
 /// Which look-up: numbers are never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -97,28 +101,14 @@ pub(crate) enum Finding {
     AllStuck,
 }
 
-/// What each reader works with, opened before the listener exists.
-#[derive(Debug)]
-struct Bench {
-    proc: Procfs,
-    session: SessionRoot,
-    own: Credentials,
-    filesystems: Filesystems,
-    elves: KnownElves,
-}
-
 impl Readers {
     /// Starts the readers. No descriptor that the session may depend on being closed may be open
     /// yet, the listener above all.
     ///
     /// # Errors
     /// If a thread, a socket or a copy of a descriptor cannot be had.
-    pub(crate) fn start(
-        proc: &Procfs,
-        session: &SessionRoot,
-        own: &Credentials,
-    ) -> std::io::Result<Self> {
-        let readers = (0..READERS).map(|_| Reader::start(proc, session, own));
+    pub(crate) fn start(kernel: &Kernel) -> std::io::Result<Self> {
+        let readers = (0..READERS).map(|_| Reader::start(kernel));
         Ok(Self {
             readers: readers.collect::<Result<_, _>>()?,
             waiting: VecDeque::new(),
@@ -189,20 +179,10 @@ impl Readers {
 }
 
 impl Reader {
-    fn start(proc: &Procfs, session: &SessionRoot, own: &Credentials) -> std::io::Result<Self> {
+    fn start(kernel: &Kernel) -> std::io::Result<Self> {
         let (socket, theirs) = fdpass::pair()?;
-        let bench = Bench {
-            proc: proc.try_clone()?,
-            session: session.try_clone()?,
-            own: own.clone(),
-            filesystems: Filesystems::default(),
-            elves: KnownElves::default(),
-        };
-        let its_own = [
-            theirs.as_raw_fd(),
-            bench.proc.as_fd().as_raw_fd(),
-            bench.session.as_fd().as_raw_fd(),
-        ];
+        let kernel = kernel.try_clone()?;
+        let its_own = kernel.descriptors().into_iter().chain([theirs.as_raw_fd()]);
         let (jobs, job_receiver) = channel();
         let (result_sender, results) = channel();
         let (ready_sender, ready) = channel();
@@ -213,7 +193,7 @@ impl Reader {
             let unshared = unshare(CloneFlags::CLONE_FILES);
             let is_ready = unshared.is_ok();
             if ready_sender.send(unshared).is_ok() && is_ready {
-                serve(bench, &job_receiver, &result_sender, theirs.as_fd());
+                serve(kernel, &job_receiver, &result_sender, theirs.as_fd());
             }
         })?;
         // Not before its table is its own may the gate open what must be closed with it.
@@ -246,12 +226,9 @@ impl Reader {
         let State::Reading { job, .. } = before else {
             return None;
         };
-        let found = result.and_then(|(facts, destinations)| {
-            let image = facts.map(|facts| {
-                let image = Image::from_parts(facts, fds);
-                image.ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))
-            });
-            Ok((image.transpose()?, destinations))
+        let found = result.map(|facts| {
+            let image = Image::from_parts(facts, fds);
+            image.ok_or(LookupError::Kernel(rustix::io::Errno::MFILE))
         });
         Some(Finding::Done(job, found))
     }
@@ -259,22 +236,20 @@ impl Reader {
 
 /// A reader's life: one look-up after the other, until the gate is gone.
 fn serve(
-    mut bench: Bench,
+    mut kernel: Kernel,
     jobs: &Receiver<Job>,
     results: &Sender<Found<ImageFacts>>,
     socket: BorrowedFd<'_>,
 ) {
     while let Ok(job) = jobs.recv() {
-        let (facts, fds) = match bench.find(&job) {
-            Ok((Some(image), destinations)) => {
-                let (facts, fds) = image.into_parts();
-                (Ok((Some(facts), destinations)), fds)
-            }
-            Ok((None, destinations)) => (Ok((None, destinations)), Vec::new()),
-            Err(error) => (Err(error), Vec::new()),
-        };
-        let fds: Vec<_> = fds.iter().map(AsFd::as_fd).collect();
-        let sent = results.send(facts).is_ok()
+        let mut held = Vec::new();
+        let found = job.run(&mut kernel).map(|image| {
+            let (facts, fds) = image.into_parts();
+            held = fds;
+            Ok(facts)
+        });
+        let fds: Vec<_> = held.iter().map(AsFd::as_fd).collect();
+        let sent = results.send(found).is_ok()
             && fdpass::send(socket, b"r", &fds, SendFlags::empty()).is_ok();
         if !sent {
             return;
@@ -282,49 +257,45 @@ fn serve(
     }
 }
 
-impl Bench {
-    fn find(&mut self, job: &Job) -> Found<Image> {
-        match job {
-            Job::Exec(job) => self.find_exec(job),
-            Job::Paths { of, named } => {
-                let view = self.view(*of)?;
-                Ok((None, self.lookup(&view).destinations(named)?))
+impl Job {
+    /// Does it, however long it takes.
+    fn run(&self, kernel: &mut Kernel) -> Found<Image> {
+        match self {
+            Self::Exec(job) => Found::Exec(job.run(kernel)),
+            Self::Paths { of, named } => {
+                let view = kernel.view(*of).map_err(LookupError::Kernel);
+                let follow = |view| kernel.destinations(&view, named, Patience::Waiting);
+                Found::Paths(view.and_then(follow))
             }
         }
     }
+}
 
-    fn view(&self, of: Tid) -> Result<View, LookupError> {
-        let task = self.proc.task(of).map_err(LookupError::Kernel)?;
-        let gone = LookupError::Kernel(rustix::io::Errno::SRCH);
-        let status = task.status().map_err(|_| gone)?;
-        View::of(task, status, &self.session).map_err(LookupError::Kernel)
-    }
-
-    fn lookup<'a>(&'a mut self, view: &'a View) -> Lookup<'a> {
-        Lookup {
-            view,
-            session: &self.session,
-            proc: &self.proc,
-            filesystems: &mut self.filesystems,
-            elves: &mut self.elves,
-            patience: Patience::Waiting,
-        }
-    }
-
-    fn find_exec(&mut self, job: &ExecJob) -> Found<Image> {
-        let view = self.view(job.tid)?;
-        let own = self.own.clone();
-        let mut lookup = self.lookup(&view);
-        let target = Target::of(&job.attempt, &job.path);
-        let mut image = Image::find(&mut lookup, target, &own)?;
-        let mut destinations = lookup.destinations(&job.named)?;
-        for path in &job.scripts {
-            let found = lookup.digested(path, &own)?;
+impl ExecJob {
+    fn run(&self, kernel: &mut Kernel) -> Result<(Image, Destinations), LookupError> {
+        let view = kernel.view(self.tid).map_err(LookupError::Kernel)?;
+        let target = Target::of(&self.attempt, &self.path);
+        let mut image = kernel.find(&view, target, Patience::Waiting)?;
+        let mut destinations = kernel.destinations(&view, &self.named, Patience::Waiting)?;
+        for path in &self.scripts {
+            let found = kernel.digested(&view, path, Patience::Waiting)?;
             destinations.extend(found.map(|destination| (path.clone(), destination)));
         }
-        if job.takes_digests {
-            image.take_digests(&self.proc, &view.status().credentials, &own);
+        if self.takes_digests {
+            image.take_digests(&kernel.proc, &view.status().credentials, &kernel.own);
         }
-        Ok((Some(image), destinations))
+        Ok((image, destinations))
+    }
+}
+
+impl<I> Found<I> {
+    /// The same with another form of the image.
+    fn map<J>(self, form: impl FnOnce(I) -> Result<J, LookupError>) -> Found<J> {
+        match self {
+            Self::Exec(found) => Found::Exec(
+                found.and_then(|(image, destinations)| Ok((form(image)?, destinations))),
+            ),
+            Self::Paths(found) => Found::Paths(found),
+        }
     }
 }

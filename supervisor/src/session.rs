@@ -231,7 +231,7 @@ impl Threads {
             .try_clone()
             .map_err(cannot("copy a descriptor"))?;
         Ok(Self {
-            readers: Readers::start(&kernel.proc, &kernel.session, &kernel.own).map_err(cannot(
+            readers: Readers::start(kernel).map_err(cannot(
                 "start the threads that look files up, with descriptor tables of their own \
                  (unshare)",
             ))?,

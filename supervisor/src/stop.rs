@@ -128,7 +128,7 @@ impl Gate {
         if pinned.peek().is_none() {
             return true;
         }
-        let Ok(view) = self.view_of(tgid) else {
+        let Ok(view) = self.kernel.view(tgid) else {
             return false;
         };
         pinned.all(|(path, judged)| {
@@ -149,7 +149,7 @@ impl Gate {
         if Target::of(&exec.attempt, &exec.args.path).is_by_descriptor() {
             return true;
         }
-        let Ok(view) = self.view_of(tgid) else {
+        let Ok(view) = self.kernel.view(tgid) else {
             return false;
         };
         let target = Target::of_path(&exec.args.path);
@@ -335,12 +335,6 @@ impl Gate {
                 .outcome(exec.exec_id, caller, Outcome::of("failed"), &self.watch);
             self.group_is_free(tgid);
         }
-    }
-
-    pub(crate) fn view_of(&self, tgid: Tid) -> Result<View, rustix::io::Errno> {
-        let task = self.kernel.proc.task(tgid)?;
-        let status = task.status().map_err(|_| rustix::io::Errno::SRCH)?;
-        View::of(task, status, &self.kernel.session)
     }
 }
 

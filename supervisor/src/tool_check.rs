@@ -9,7 +9,6 @@ use jiff::Timestamp;
 use crate::audit::{Approver, Reason, ToolNote};
 use crate::control::{ClientId, Notice, ToolCheck, ToolVerdict};
 use crate::exec::{Destinations, LookupError, Patience};
-use crate::findings::Awaiting;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::readers::Job;
@@ -39,7 +38,7 @@ impl Gate {
             Ok(destinations) => self.judge_tool(question, destinations),
             Err(of) => {
                 let id = self.readers.look_up(Job::Paths { of, named });
-                self.awaiting.insert(id, Awaiting::ToolCall(question));
+                self.awaiting.tool_calls.insert(id, question);
             }
         }
     }
@@ -50,7 +49,7 @@ impl Gate {
     /// Who to follow them as, if that may take long.
     fn follow_of(&mut self, sender: Approver, paths: &[Vec<u8>]) -> Result<Destinations, Tid> {
         let tid = Tid::new(sender.pid);
-        let Ok(view) = self.view_of(tid) else {
+        let Ok(view) = self.kernel.view(tid) else {
             return Ok(Destinations::default());
         };
         match self.kernel.destinations(&view, paths, Patience::Cached) {

@@ -20,7 +20,7 @@ const NAMES: [&[u8]; 8] = [
 ];
 
 /// The interpreters as they were when the session began.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct SystemLoaders {
     known: Vec<(FileId, Vec<u8>)>,
     /// The gate's own, as a maps file names it: on some file systems not as statx(2) does.

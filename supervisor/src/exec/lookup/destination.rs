@@ -222,9 +222,7 @@ mod tests {
     /// Where `path` below `directory` leads, shortened, with what is there.
     fn leads(directory: &Path, path: &str) -> Option<(String, FileKind)> {
         let mut kernel = Kernel::open().unwrap();
-        let task = kernel.proc.task(Tid::own()).unwrap();
-        let status = task.status().unwrap();
-        let view = super::super::View::of(task, status, &kernel.session).unwrap();
+        let view = kernel.view(Tid::own()).unwrap();
         let whole = [directory.as_os_str().as_bytes(), b"/", path.as_bytes()].concat();
         let found = kernel.destinations(&view, std::slice::from_ref(&whole), Patience::Waiting);
         let found = found.unwrap().remove(&whole)?;
