@@ -131,9 +131,11 @@ impl Gate {
         let Ok(view) = self.kernel.view(tgid) else {
             return false;
         };
-        pinned.all(|(path, judged)| {
-            let found = self.kernel.digested(&view, path, Patience::Cached);
-            found.is_ok_and(|found| found.as_ref() == Some(judged))
+        self.watch.during(Activity::Reading(tgid), || {
+            pinned.all(|(path, judged)| {
+                let found = self.kernel.digested(&view, path, Patience::Cached);
+                found.is_ok_and(|found| found.as_ref() == Some(judged))
+            })
         })
     }
 

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::os::fd::{AsFd, BorrowedFd};
+use std::time::{Duration, Instant};
 
 use execward_policy::{Digest, Origin};
 use rustix::fs::OFlags;
@@ -11,6 +12,9 @@ use sha2::{Digest as _, Sha256};
 use super::file::{HeldFile, Kind};
 use super::image::Image;
 use crate::tracee::{Credentials, Procfs, as_task};
+
+/// How long a file may take to be read; the look-up of an exec is given up by then too.
+const READ_WITHIN: Duration = Duration::from_secs(1);
 
 /// How much is read at once.
 const PIECE_BYTES: usize = 128 << 10;
@@ -50,7 +54,7 @@ fn digest(file: &HeldFile, proc: &Procfs, task: &Credentials, own: &Credentials)
     of_content(file.fd.as_fd(), proc, task, own)
 }
 
-/// The digest of what `file` holds, if the task may read it.
+/// The digest of what `file` holds, if the task may read it and it has an end.
 pub(super) fn of_content(
     file: BorrowedFd<'_>,
     proc: &Procfs,
@@ -60,12 +64,14 @@ pub(super) fn of_content(
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
     let opened = as_task(task, own, || proc.reopen(file, flags)).ok()?;
     let mut content = File::from(opened.ok()?);
+    let started = Instant::now();
     let mut hash = Sha256::new();
     let mut piece = vec![0; PIECE_BYTES];
-    loop {
+    while started.elapsed() < READ_WITHIN {
         match content.read(&mut piece).ok()? {
             0 => return Some(Digest(hash.finalize().into())),
             len => hash.update(piece.get(..len)?),
         }
     }
+    None
 }
