@@ -113,6 +113,9 @@ pub(crate) struct PolicyArgs {
     pub(crate) workspace: Option<PathBuf>,
 }
 
+/// What `check` judges beside calls of tools.
+const OTHER_CALLS: [&str; 3] = ["cmd", "request", "shell"];
+
 #[derive(Debug, Args)]
 pub(crate) struct CheckArgs {
     #[command(flatten)]
@@ -148,13 +151,19 @@ pub(crate) struct CheckArgs {
     )]
     pub(crate) tool: Option<String>,
     /// A file that the tool is given; repeat for several
-    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"])]
+    #[arg(long, value_name = "PATH", requires = "tool", conflicts_with_all = OTHER_CALLS)]
     pub(crate) path: Vec<OsString>,
     /// A URL that it is given; repeat for several
-    #[arg(long, value_name = "URL", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"])]
+    #[arg(long, value_name = "URL", requires = "tool", conflicts_with_all = OTHER_CALLS)]
     pub(crate) url: Vec<OsString>,
     /// Another argument that it is given; repeat for several
-    #[arg(long, value_name = "KEY=VALUE", requires = "tool", conflicts_with_all = ["cmd", "request", "shell"], value_parser = keyed)]
+    #[arg(
+        long,
+        value_name = "KEY=VALUE",
+        requires = "tool",
+        conflicts_with_all = OTHER_CALLS,
+        value_parser = keyed
+    )]
     pub(crate) arg: Vec<String>,
     /// The program and its arguments
     #[arg(

@@ -197,10 +197,16 @@ fn held(record: &Value) -> String {
 
 fn tool(record: &Value) -> String {
     let (verdict, why) = (text(record, "/decision/verdict"), ground(record));
-    let named = ["/tool/paths", "/tool/urls", "/tool/args"].map(|list| record.pointer(list));
-    let named = named.map(words);
-    let named = named.iter().filter(|words| !words.is_empty());
-    let named = named.map(|words| format!(" {words}")).collect::<String>();
+    let lists = [
+        ("path", "/tool/paths"),
+        ("url", "/tool/urls"),
+        ("arg", "/tool/args"),
+    ];
+    let named = lists.into_iter().flat_map(|(key, list)| {
+        let words = words(record.pointer(list));
+        words.map(move |word| format!(" {key} {word}"))
+    });
+    let named: String = named.collect();
     let name = quoted(text(record, "/tool/name"));
     format!("- {verdict} ({why}) tool {name}{named}")
 }
@@ -249,14 +255,13 @@ fn number(record: &Value, pointer: &str) -> u64 {
 }
 
 fn arguments(record: &Value) -> String {
-    let argv = record.pointer("/proc/argv").and_then(Value::as_array);
-    let rest: Vec<Value> = argv.into_iter().flatten().skip(1).cloned().collect();
+    let argv: Vec<String> = words(record.pointer("/proc/argv")).skip(1).collect();
     let more = if record.pointer("/proc/argv_cut").is_some() {
         " ..."
     } else {
         ""
     };
-    format!("{}{more}", words(Some(&Value::Array(rest))))
+    format!("{}{more}", argv.join(" "))
 }
 
 fn counts(record: &Value) -> String {
@@ -284,14 +289,10 @@ fn command(record: &Value) -> String {
     shown.collect::<Vec<_>>().join(" ")
 }
 
-fn words(list: Option<&Value>) -> String {
+fn words(list: Option<&Value>) -> impl Iterator<Item = String> {
     let words = list.and_then(Value::as_array);
-    let shown = words
-        .into_iter()
-        .flatten()
-        .filter_map(Value::as_str)
-        .map(quoted);
-    shown.collect::<Vec<_>>().join(" ")
+    let words = words.into_iter().flatten();
+    words.filter_map(Value::as_str).map(quoted)
 }
 
 #[cfg(test)]
@@ -299,6 +300,7 @@ mod tests {
     use super::*;
 
     const DECISION: &str = r#"{"type":"exec.decision","ts":"2026-11-28T01:02:03.456789Z","exec_id":"1003","proc":{"path":"/bin/ls","argv":["ls","a b\u001b"]},"decision":{"verdict":"deny","reason":"rule","rule":{"id":"no-ls"}},"effect":{"errno":"EPERM"}}"#;
+    const TOOL: &str = r#"{"type":"tool.decision","ts":"2026-11-28T01:02:03.458Z","tool":{"name":"file_write","paths":["a b"],"args":["mode=x"]},"decision":{"verdict":"ask","reason":"default"}}"#;
     const OUTCOME: &str = r#"{"type":"exec.outcome","ts":"2026-11-28T01:02:03.457Z","exec_id":"1004","outcome":{"result":"failed","errno":"EACCES"}}"#;
 
     fn shown(text: &str, how: Shown) -> Result<String, TailError> {
@@ -316,11 +318,12 @@ mod tests {
 
     #[test]
     fn one_liners_say_who_was_refused_and_why() {
-        let text = shown(&format!("{DECISION}\n{OUTCOME}\n"), ALL).unwrap();
+        let text = shown(&format!("{DECISION}\n{OUTCOME}\n{TOOL}\n"), ALL).unwrap();
         assert_eq!(
             text,
             "01:02:03.456 1003 deny EPERM (rule no-ls) /bin/ls \"a b\\u{1b}\"\n\
-             01:02:03.457 1004 -> failed EACCES\n"
+             01:02:03.457 1004 -> failed EACCES\n\
+             01:02:03.458 - ask (default) tool file_write path \"a b\" arg mode=x\n"
         );
     }
 

@@ -17,7 +17,8 @@
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
-//! Readers ignore fields that they do not know. `protocol` changes when they no longer may.
+//! Readers ignore fields that they do not know, the gate those of a `tool_check` excepted: one of them
+//! may name a file. `protocol` changes when they no longer may.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
