@@ -7,24 +7,38 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::reader::Part;
+use crate::reader::{DraftRule, Part};
 use crate::rule::Action;
 use crate::selector::Selectors;
 use crate::tool;
 
-/// The lists, what each comes to, and whether a higher supervisor is asked.
-pub(crate) const LISTS: [(&str, Action, bool); 4] = [
-    ("auto_approve", Action::Allow, false),
-    ("require_confirmation", Action::Ask, false),
-    ("always_reject", Action::Deny, false),
-    ("escalate", Action::Ask, true),
+/// A list of a charter.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct CharterList {
+    /// Its key.
+    pub(crate) name: &'static str,
+    /// What its entries come to.
+    pub(crate) action: Action,
+    /// Whether a higher supervisor is asked.
+    pub(crate) escalates: bool,
+}
+
+/// Every list.
+pub(crate) static LISTS: [CharterList; 4] = [
+    CharterList::new("auto_approve", Action::Allow, false),
+    CharterList::new("require_confirmation", Action::Ask, false),
+    CharterList::new("always_reject", Action::Deny, false),
+    CharterList::new("escalate", Action::Ask, true),
 ];
 
-/// Which entry of a charter a rule is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Entry {
-    /// The list.
-    pub(crate) list: &'static str,
+impl CharterList {
+    const fn new(name: &'static str, action: Action, escalates: bool) -> Self {
+        Self {
+            name,
+            action,
+            escalates,
+        }
+    }
 }
 
 /// Whether an entry names a tool, and no command: one that the language knows, or one of a server's.
@@ -36,22 +50,25 @@ pub(crate) fn is_tool(entry: &str) -> bool {
 pub(crate) fn number(parts: &mut [Part]) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for draft in parts.iter_mut().flat_map(|part| &mut part.rules) {
-        let Some(Entry { list }) = draft.entry else {
+        let Some(CharterList { name, .. }) = draft.charter_list else {
             continue;
         };
-        let count = counts.entry(list).or_default();
+        let count = counts.entry(name).or_default();
         *count += 1;
-        draft.rule.id = format!("charter.{list}.{count}");
+        draft.rule.id = format!("charter.{name}.{count}");
     }
 }
 
 /// Binds what each charter approves to what every other does.
 pub(crate) fn intersect(parts: &mut [Part]) {
+    let is_approval = |draft: &DraftRule| {
+        let list = draft.charter_list;
+        list.is_some_and(|list| list.action == Action::Allow)
+    };
     let approved = |part: &Part| {
-        let drafts = part.rules.iter();
-        let allows =
-            drafts.filter(|draft| draft.entry.is_some() && draft.rule.action() == Action::Allow);
-        allows.map(|draft| draft.rule.selectors.clone()).collect()
+        let approvals = part.rules.iter().filter(|draft| is_approval(draft));
+        let selectors = approvals.map(|draft| draft.rule.selectors.clone());
+        selectors.collect()
     };
     let charters = parts
         .iter()
@@ -63,11 +80,8 @@ pub(crate) fn intersect(parts: &mut [Part]) {
     for (number, part) in parts.iter_mut().enumerate() {
         let others = lists.iter().filter(|(other, _)| *other != number);
         let others: Vec<_> = others.map(|(_, list)| Arc::clone(list)).collect();
-        let drafts = part.rules.iter_mut();
-        for draft in drafts.filter(|draft| draft.entry.is_some()) {
-            if draft.rule.action() == Action::Allow {
-                draft.rule.charters.clone_from(&others);
-            }
+        for draft in part.rules.iter_mut().filter(|draft| is_approval(draft)) {
+            draft.rule.charters.clone_from(&others);
         }
     }
 }

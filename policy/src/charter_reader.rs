@@ -6,7 +6,7 @@ use toml::Spanned;
 use toml::de::DeValue;
 
 use crate::case::Case;
-use crate::charter::{Entry, LISTS, is_tool};
+use crate::charter::{CharterList, LISTS, is_tool};
 use crate::command::Command;
 use crate::fields::Text;
 use crate::keys::Section;
@@ -28,12 +28,10 @@ impl Reader<'_> {
         }
         self.part.has_charter = true;
         let fields = self.checker.fields(Section::Charter, table, value.span());
-        for (list, action, escalates) in LISTS {
-            for text in fields.texts(list) {
-                match self.entry(&text, action) {
-                    Ok(selectors) => {
-                        self.charter_rule(&text, Entry { list }, action, escalates, selectors);
-                    }
+        for list in &LISTS {
+            for text in fields.texts(list.name) {
+                match self.entry(&text, list.action) {
+                    Ok(selectors) => self.charter_rule(&text, list, selectors),
                     Err((message, help)) => self.checker.fault(text.span, message, help),
                 }
             }
@@ -64,19 +62,12 @@ impl Reader<'_> {
         })
     }
 
-    fn charter_rule(
-        &mut self,
-        text: &Text<'_>,
-        entry: Entry,
-        action: Action,
-        escalates: bool,
-        selectors: Selectors,
-    ) {
+    fn charter_rule(&mut self, text: &Text<'_>, list: &'static CharterList, selectors: Selectors) {
         let place = self.checker.source.place(text.span.clone());
         let rule = Rule {
             // Numbered once every charter is read.
             id: String::new(),
-            action,
+            action: list.action,
             layer: Layer::Agent,
             source: Arc::from(place.source()),
             line: place.line(),
@@ -86,13 +77,13 @@ impl Reader<'_> {
             expires: None,
             reason: None,
             instead: None,
-            escalates,
+            escalates: list.escalates,
         };
         self.part.rules.push(DraftRule {
             rule,
             place,
             examples: Vec::new(),
-            entry: Some(entry),
+            charter_list: Some(list),
         });
     }
 }

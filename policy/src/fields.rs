@@ -36,6 +36,18 @@ impl<'t> Fields<'t> {
         self.entries.get(name).copied().and_then(text_of)
     }
 
+    /// The value that the word at `name` spells, if it is one of `all`.
+    pub(crate) fn spelt<T: Copy>(
+        &self,
+        name: &str,
+        all: &[T],
+        spelling: fn(T) -> &'static str,
+    ) -> Option<T> {
+        let word = self.text(name)?;
+        let mut all = all.iter().copied();
+        all.find(|value| spelling(*value) == word.text)
+    }
+
     /// The strings at `name`; none if the key is absent.
     pub(crate) fn texts(&self, name: &str) -> Vec<Text<'t>> {
         let Some(value) = self.entries.get(name).copied() else {

@@ -69,23 +69,17 @@ impl HostPattern {
 
 /// The host that `text` names: of a URL, of `user@host`, of `host:path`, or alone.
 pub(crate) fn of(text: &[u8]) -> Option<Host> {
-    // curl makes several of one: what it speaks to is not told.
-    let brackets = if text.windows(4).any(|window| window == b"://[") {
-        2
-    } else {
-        0
-    };
+    // curl makes several of one, those around an address aside: what it speaks to is not told.
+    let is_address = text.windows(4).any(|window| window == b"://[");
     let globs = text.iter().filter(|byte| b"{}[]".contains(byte)).count();
-    if globs > brackets {
+    if globs > if is_address { 2 } else { 0 } {
         return None;
     }
     if let Some((scheme, rest)) = split_scheme(text) {
         if scheme.eq_ignore_ascii_case(b"file") {
             return None;
         }
-        let end = rest.iter().position(|byte| b"/?#".contains(byte));
-        let authority_text = without_user(rest.get(..end.unwrap_or(rest.len()))?)?;
-        return authority(authority_text, port_of(scheme));
+        return authority(without_user(before_path(rest))?, port_of(scheme));
     }
     if text.starts_with(b"/") || text.starts_with(b".") || text.starts_with(b"-") {
         return None;
@@ -125,8 +119,7 @@ fn beside_standard(plain: Option<Host>, text: &[u8]) -> impl Iterator<Item = Opt
 /// `http://a.example\@b.example`.
 fn behind_user(text: &[u8]) -> Option<Host> {
     let (scheme, rest) = split_scheme(text)?;
-    let end = rest.iter().position(|byte| b"/?#".contains(byte));
-    let authority_text = rest.get(..end.unwrap_or(rest.len()))?;
+    let authority_text = before_path(rest);
     let at = authority_text.iter().rposition(|byte| *byte == b'@')?;
     authority(authority_text.get(at + 1..)?, port_of(scheme))
 }
@@ -140,7 +133,7 @@ fn by_url_standard(text: &[u8]) -> Option<Host> {
         Ok(url) if of_web(&url) => url,
         Ok(url) if has_scheme || url.scheme() == "file" => return None,
         // Whatever the scheme, a port that is written is told: none has ftp's.
-        Ok(_) | Err(_) => {
+        _ => {
             let is_path =
                 text.starts_with(['.', '-']) || text.starts_with('/') && !text.starts_with("//");
             if is_path || has_scheme {
@@ -156,6 +149,12 @@ fn by_url_standard(text: &[u8]) -> Option<Host> {
         port: url.port().or(default),
         ..host
     })
+}
+
+/// What stands before the path, the query and the fragment.
+fn before_path(text: &[u8]) -> &[u8] {
+    let mut parts = text.split(|byte| b"/?#".contains(byte));
+    parts.next().unwrap_or(text)
 }
 
 /// A scheme and what follows its `://`.

@@ -3,7 +3,6 @@
 use std::fmt;
 
 use crate::approval::{Approval, Category};
-use crate::fields::Fields;
 use crate::verdict::Decision;
 
 /// `security`: what runs. Ordered from the strictest.
@@ -55,22 +54,6 @@ impl Ask {
             Self::OnMiss => "on-miss",
             Self::Always => "always",
         }
-    }
-}
-
-impl Security {
-    /// The value of a key that holds one.
-    pub(crate) fn of_key(fields: &Fields<'_>, key: &str) -> Option<Self> {
-        let text = fields.text(key)?;
-        Self::ALL.into_iter().find(|it| it.as_str() == text.text)
-    }
-}
-
-impl Ask {
-    /// The value of a key that holds one.
-    pub(crate) fn of_key(fields: &Fields<'_>, key: &str) -> Option<Self> {
-        let text = fields.text(key)?;
-        Self::ALL.into_iter().find(|it| it.as_str() == text.text)
     }
 }
 

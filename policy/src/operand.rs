@@ -67,7 +67,12 @@ struct Written<'a> {
 pub(crate) fn files(image: &Image<'_>) -> Vec<FileOperand> {
     let request = image.request;
     let mut files: Vec<FileOperand> = placed(image)
-        .map(|(written, path)| FileOperand::of(written, path, &request.destinations))
+        .map(|(written, path)| FileOperand {
+            accesses: written.accesses,
+            part: written.part,
+            is_walked: written.is_walked,
+            ..FileOperand::at(path, &request.destinations)
+        })
         .collect();
     if !image.is_program() {
         // What the kernel hands it is the program: that file is known.
@@ -260,36 +265,16 @@ fn add_untabled<'a>(arguments: impl Iterator<Item = &'a [u8]>, all: &mut Vec<Wri
 }
 
 impl FileOperand {
-    fn of(
-        written: Written<'_>,
-        path: Option<Vec<u8>>,
-        destinations: &HashMap<Vec<u8>, Destination>,
-    ) -> Self {
+    /// The file at that path, absolute, if anybody can tell which, and nothing that is done to it.
+    pub(crate) fn at(path: Option<Vec<u8>>, destinations: &HashMap<Vec<u8>, Destination>) -> Self {
         let destination = path.as_ref().and_then(|path| destinations.get(path));
         Self {
-            accesses: written.accesses,
-            part: written.part,
-            is_walked: written.is_walked,
-            written: collapse(&path.unwrap_or_default()),
+            accesses: &[],
+            part: Part::Plain,
+            is_walked: false,
             destination: destination.cloned(),
+            written: collapse(&path.unwrap_or_default()),
         }
-    }
-
-    /// A file that a call of a tool names by that path, absolute, if anybody can tell which.
-    pub(crate) fn of_tool(
-        path: Option<Vec<u8>>,
-        part: Part,
-        accesses: &'static [Access],
-        is_walked: bool,
-        destinations: &HashMap<Vec<u8>, Destination>,
-    ) -> Self {
-        let written = Written {
-            text: None,
-            accesses,
-            part,
-            is_walked,
-        };
-        Self::of(written, path, destinations)
     }
 
     /// A file that a standard descriptor is.

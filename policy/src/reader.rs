@@ -12,7 +12,7 @@ use toml::de::{DeTable, DeValue};
 
 use crate::approval::Approval;
 use crate::case::Case;
-use crate::charter::Entry;
+use crate::charter::CharterList;
 use crate::diagnostic::{Fault, Place, SourceText};
 use crate::duration;
 use crate::example::Example;
@@ -59,8 +59,8 @@ pub(crate) struct DraftRule {
     pub(crate) place: Place,
     /// The calls that it must hold for, and those that it must not.
     pub(crate) examples: Vec<Example>,
-    /// The entry of a charter that it is, if it is one.
-    pub(crate) entry: Option<Entry>,
+    /// The list of a charter that it is an entry of, if it is one.
+    pub(crate) charter_list: Option<&'static CharterList>,
 }
 
 /// Reads one source; `order` is its position among those of the load.
@@ -268,10 +268,11 @@ impl Reader<'_> {
             return;
         };
         let fields = self.checker.fields(Section::Mode, table, mode.span());
+        let security = |name| fields.spelt(name, &Security::ALL, Security::as_str);
         self.part.settings = Settings {
-            security: Security::of_key(&fields, "security"),
-            ask: Ask::of_key(&fields, "ask"),
-            ask_fallback: Security::of_key(&fields, "ask_fallback"),
+            security: security("security"),
+            ask: fields.spelt("ask", &Ask::ALL, Ask::as_str),
+            ask_fallback: security("ask_fallback"),
             ask_timeout: self.ask_timeout(&fields),
             approval: fields
                 .value("approval")

@@ -77,7 +77,7 @@ impl Reader<'_> {
             rule,
             place,
             examples,
-            entry: None,
+            charter_list: None,
         });
     }
 

@@ -117,28 +117,28 @@ pub(crate) fn has<'a>(
             Piece::Operand(_) => false,
         })
     };
-    let is_undone = |piece: Piece<'a>| match piece {
+    if reading == Reading::Strict && may_be_taken_back(flag, pieces.clone()) {
+        return false;
+    }
+    pieces.clone().any(is_it) || letters.len() > 1 && letters.iter().all(has_letter)
+}
+
+/// Whether something in the call may take `flag` back: `--no-name`, `--name=false`, or a second value,
+/// of which the command takes which it likes.
+fn may_be_taken_back<'a>(flag: &Flag, mut pieces: impl Iterator<Item = Piece<'a>>) -> bool {
+    let mut values = 0;
+    let takes_back = |piece: Piece<'a>| match piece {
         Piece::Flag(known) => {
+            let is_named = flag.is_named_by(&known);
+            values += usize::from(is_named && known.option.takes != Takes::Nothing);
             let mut names = known.option.names.iter();
             names.any(|name| flag.is_undone_by(name.as_bytes()))
+                || is_named && (values > 1 || !flag.is(&known, Reading::Strict))
         }
         Piece::Unknown(unknown) => flag.is_undone_by(unknown.flag),
         Piece::Operand(_) => false,
     };
-    // What comes later may take it back: `--no-name`, `--name=false`, `--name=other`.
-    let is_taken_back = |piece: Piece<'a>| matches!(piece, Piece::Flag(known) if flag.is_named_by(&known) && !flag.is(&known, reading));
-    let is_unsure = |piece: Piece<'a>| is_undone(piece) || is_taken_back(piece);
-    if reading == Reading::Strict && pieces.clone().any(is_unsure) {
-        return false;
-    }
-    let named = |piece: &Piece<'a>| {
-        matches!(piece, Piece::Flag(known)
-            if known.option.takes != Takes::Nothing && flag.is_named_by(known))
-    };
-    if reading == Reading::Strict && pieces.clone().filter(named).nth(1).is_some() {
-        return false;
-    }
-    pieces.clone().any(is_it) || letters.len() > 1 && letters.iter().all(has_letter)
+    pieces.any(takes_back)
 }
 
 /// Whether an allow of a command covers every flag of the call: those that are dangerous must be

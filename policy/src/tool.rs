@@ -6,6 +6,7 @@ use std::sync::LazyLock;
 use crate::grammar::{self, Grammar, ValueKind};
 use crate::image::{Image, Reading};
 use crate::kind::Complaint;
+use crate::mode::{Ask, Security};
 use crate::operand::{Access, Part};
 use crate::path::file_name;
 use crate::safe_bin;
@@ -18,14 +19,23 @@ pub(crate) const EXEC: [&str; 2] = ["bash_execute", "exec_shell"];
 /// The tool that fetches.
 pub(crate) const FETCH: &str = "web_fetch";
 
-/// The tools that the language knows, [`EXEC`] aside, and what each does to the files that its
-/// calls name.
-const KNOWN: [(&str, &[Access]); 5] = [
-    ("file_read", &[Access::Read]),
-    ("file_write", &[Access::Write]),
-    ("file_delete", &[Access::Delete]),
-    ("file_list", &[Access::List]),
-    (FETCH, &[]),
+/// A tool that the language knows.
+struct Tool {
+    name: &'static str,
+    /// What it does to the files that its calls name.
+    accesses: &'static [Access],
+    /// What its calls get unless a table says otherwise.
+    mode: (Security, Ask),
+}
+
+/// Every one of them, [`EXEC`] aside: what `[mode]` has is for that.
+#[rustfmt::skip]
+const KNOWN: [Tool; 5] = [
+    Tool { name: "file_read",   accesses: &[Access::Read],   mode: (Security::Allowlist, Ask::OnMiss) },
+    Tool { name: "file_write",  accesses: &[Access::Write],  mode: (Security::Allowlist, Ask::Always) },
+    Tool { name: "file_delete", accesses: &[Access::Delete], mode: (Security::Allowlist, Ask::Always) },
+    Tool { name: "file_list",   accesses: &[Access::List],   mode: (Security::Full, Ask::Off) },
+    Tool { name: FETCH,         accesses: &[],               mode: (Security::Allowlist, Ask::OnMiss) },
 ];
 
 /// What is wrong with an allow of every exec, by one of its names.
@@ -54,7 +64,7 @@ pub(crate) fn canonical(name: &str) -> &str {
 
 /// The names of the tools that the language knows.
 pub(crate) fn known() -> impl Iterator<Item = &'static str> {
-    EXEC.into_iter().chain(KNOWN.iter().map(|(name, _)| *name))
+    EXEC.into_iter().chain(KNOWN.iter().map(|tool| tool.name))
 }
 
 /// Whether the language knows what a tool of that name does.
@@ -64,8 +74,14 @@ pub(crate) fn is_known(name: &str) -> bool {
 
 /// What a tool of that name does to the files that its calls name, as far as that is known.
 pub(crate) fn accesses(name: &str) -> &'static [Access] {
-    let known = KNOWN.iter().find(|(known, _)| *known == name);
-    known.map_or(&[], |(_, accesses)| accesses)
+    let known = KNOWN.iter().find(|known| known.name == name);
+    known.map_or(&[], |tool| tool.accesses)
+}
+
+/// What calls of a tool of that name get unless a table says otherwise, as far as it is known.
+pub(crate) fn mode(name: &str) -> Option<(Security, Ask)> {
+    let known = KNOWN.iter().find(|known| known.name == name);
+    known.map(|tool| tool.mode)
 }
 
 /// Commands that do nothing but what their operands and options say.

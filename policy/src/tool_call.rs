@@ -34,13 +34,29 @@ pub struct ToolCall {
     pub destinations: HashMap<Vec<u8>, Destination>,
 }
 
-type Texts<'c> = Vec<Cow<'c, [u8]>>;
+/// What stands in a call's URLs and arguments.
+#[derive(Default)]
+struct Texts<'c> {
+    urls: Vec<Cow<'c, [u8]>>,
+    /// What is no URL.
+    others: Vec<Cow<'c, [u8]>>,
+    /// Whether an argument may name what nobody can tell.
+    has_untold: bool,
+}
 
 /// A text that may be the path of a file, and what the file is to the call.
 struct Named<'c> {
     /// Nothing if it cannot be told.
     text: Option<Cow<'c, [u8]>>,
     part: Part,
+}
+
+impl Named<'_> {
+    /// A file that nobody can tell.
+    const UNTOLD: Self = Self {
+        text: None,
+        part: Part::Plain,
+    };
 }
 
 impl ToolCall {
@@ -57,7 +73,7 @@ impl ToolCall {
     /// [`ToolCall::destinations`].
     #[must_use]
     pub fn named_paths(&self) -> Vec<Vec<u8>> {
-        let named = self.named().into_iter();
+        let named = self.named(self.texts()).into_iter();
         let mut paths: Vec<_> = named.filter_map(|named| self.path(&named.text?)).collect();
         paths.sort_unstable();
         paths.dedup();
@@ -65,7 +81,7 @@ impl ToolCall {
     }
 
     /// The texts that may be paths.
-    fn named(&self) -> Vec<Named<'_>> {
+    fn named<'c>(&'c self, texts: Texts<'c>) -> Vec<Named<'c>> {
         let paths = self.paths.iter();
         let mut named: Vec<Named<'_>> = paths
             .map(|path| Named {
@@ -74,20 +90,16 @@ impl ToolCall {
                 part: Part::Plain,
             })
             .collect();
-        let (urls, texts) = self.texts();
-        if self.has_untold() {
-            let (text, part) = (None, Part::Plain);
-            named.push(Named { text, part });
-        }
-        named.extend(urls.into_iter().filter_map(|url| {
-            let path = match &url {
+        named.extend(texts.has_untold.then_some(Named::UNTOLD));
+        named.extend(texts.urls.into_iter().filter_map(|url| {
+            let text = match &url {
                 Cow::Borrowed(url) => text::local_path(url)?.map(Cow::Borrowed),
                 Cow::Owned(url) => text::local_path(url)?.map(|path| path.to_vec().into()),
             };
             let part = Part::Plain;
-            Some(Named { text: path, part })
+            Some(Named { text, part })
         }));
-        named.extend(texts.into_iter().map(|text| Named {
+        named.extend(texts.others.into_iter().map(|text| Named {
             part: part(&text),
             text: Some(text),
         }));
@@ -97,33 +109,25 @@ impl ToolCall {
         });
         if named.len() > TEXTS_MAX {
             named.truncate(TEXTS_MAX);
-            let (text, part) = (None, Part::Plain);
-            named.push(Named { text, part });
+            named.push(Named::UNTOLD);
         }
         named
     }
 
-    fn argument_texts(&self) -> Vec<Option<Cow<'_, [u8]>>> {
-        argument::texts(&self.arguments, tool::is_known(&self.tool))
-    }
-
-    /// Whether an argument may name what nobody can tell.
-    fn has_untold(&self) -> bool {
-        self.argument_texts().contains(&None)
-    }
-
-    /// The URLs that the call names, and of its arguments the texts that are none.
-    fn texts(&self) -> (Texts<'_>, Texts<'_>) {
-        let (mut urls, mut texts) = (Vec::new(), Vec::new());
-        urls.extend(self.urls.iter().map(|url| Cow::Borrowed(url.as_slice())));
-        for text in self.argument_texts().into_iter().flatten() {
-            if argument::is_url(&text) {
-                urls.push(text);
-            } else {
-                texts.push(text);
+    fn texts(&self) -> Texts<'_> {
+        let mut texts = Texts::default();
+        let urls = self.urls.iter();
+        texts
+            .urls
+            .extend(urls.map(|url| Cow::Borrowed(url.as_slice())));
+        for text in argument::texts(&self.arguments, tool::is_known(&self.tool)) {
+            match text {
+                Some(url) if argument::is_url(&url) => texts.urls.push(url),
+                Some(other) => texts.others.push(other),
+                None => texts.has_untold = true,
             }
         }
-        (urls, texts)
+        texts
     }
 
     /// The absolute path that `text` means; `None` if nobody can tell, as where a host may take `~`
@@ -146,23 +150,27 @@ pub(crate) struct Seen<'c> {
 
 impl<'c> Seen<'c> {
     pub(crate) fn of(call: &'c ToolCall) -> Self {
+        let texts = call.texts();
+        let hosts = hosts(call, &texts);
         Self {
             call,
-            files: files(call),
-            hosts: hosts(call),
+            files: files(call, texts),
+            hosts,
         }
     }
 }
 
-fn files(call: &ToolCall) -> Vec<FileOperand> {
+fn files(call: &ToolCall, texts: Texts<'_>) -> Vec<FileOperand> {
     let accesses = tool::accesses(&call.tool);
     // What is deleted goes with all that lies below it.
     let is_walked = accesses.contains(&Access::Delete);
-    let file = |path, part| {
-        let (accesses, destinations) = (accesses, &call.destinations);
-        FileOperand::of_tool(path, part, accesses, is_walked, destinations)
+    let file = |path, part| FileOperand {
+        accesses,
+        part,
+        is_walked,
+        ..FileOperand::at(path, &call.destinations)
     };
-    let named = call.named().into_iter();
+    let named = call.named(texts).into_iter();
     let mut files: Vec<_> = named
         .map(|Named { text, part }| {
             let path = text.and_then(|text| call.path(&text));
@@ -191,11 +199,11 @@ fn part(text: &[u8]) -> Part {
     }
 }
 
-fn hosts(call: &ToolCall) -> Vec<Option<Host>> {
-    let (urls, _) = call.texts();
-    let readings = urls.iter().flat_map(|url| host::readings_of_url(url));
+fn hosts(call: &ToolCall, texts: &Texts<'_>) -> Vec<Option<Host>> {
+    let urls = texts.urls.iter();
+    let readings = urls.flat_map(|url| host::readings_of_url(url));
     let mut hosts: Vec<_> = readings.collect();
-    if call.has_untold() || hosts.is_empty() && call.tool == tool::FETCH {
+    if texts.has_untold || hosts.is_empty() && call.tool == tool::FETCH {
         hosts.push(None);
     }
     hosts

@@ -17,21 +17,6 @@ pub(crate) struct ToolMode {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToolModes(BTreeMap<String, ToolMode>);
 
-/// What holds for a tool that the language knows, unless a table says otherwise. Of an exec by a
-/// tool, `[mode]` does.
-fn own(tool: &str) -> ToolMode {
-    let (security, ask) = match tool {
-        "file_read" | "web_fetch" => (Security::Allowlist, Ask::OnMiss),
-        "file_write" | "file_delete" => (Security::Allowlist, Ask::Always),
-        "file_list" => (Security::Full, Ask::Off),
-        _ => return ToolMode::default(),
-    };
-    ToolMode {
-        security: Some(security),
-        ask: Some(ask),
-    }
-}
-
 impl ToolModes {
     /// Adds a table; what it has counts in place of what one added before has. Returns whether the
     /// tool had none.
@@ -53,15 +38,12 @@ impl ToolModes {
 
     /// What its tables and the language say of a tool.
     pub(crate) fn of(&self, tool: &str) -> ToolMode {
-        let own = own(tool);
-        let said = self
-            .0
-            .get(tool::canonical(tool))
-            .copied()
-            .unwrap_or_default();
+        let said = self.0.get(tool::canonical(tool));
+        let said = said.copied().unwrap_or_default();
+        let own = tool::mode(tool);
         ToolMode {
-            security: said.security.or(own.security),
-            ask: said.ask.or(own.ask),
+            security: said.security.or(own.map(|(security, _)| security)),
+            ask: said.ask.or(own.map(|(_, ask)| ask)),
         }
     }
 
@@ -75,7 +57,7 @@ impl ToolModes {
     }
 
     /// Whether a table, or the language itself, names the tool.
-    pub(crate) fn name(&self, tool: &str) -> bool {
+    pub(crate) fn has(&self, tool: &str) -> bool {
         tool::is_known(tool) || self.0.contains_key(tool)
     }
 }

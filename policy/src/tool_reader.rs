@@ -45,8 +45,8 @@ impl Reader<'_> {
             return;
         }
         let mode = ToolMode {
-            security: Security::of_key(fields, "security"),
-            ask: Ask::of_key(fields, "ask"),
+            security: fields.spelt("security", &Security::ALL, Security::as_str),
+            ask: fields.spelt("ask", &Ask::ALL, Ask::as_str),
         };
         if let Some((message, help)) = tool::misspelt(name.text) {
             self.checker.fault(name.span.clone(), message, help);

@@ -25,8 +25,8 @@
 //! A line that begins with `-` or `+` is an option: its names, the last with what it takes, then
 //! its marks. `=KIND` is one value, `[=KIND]` one that is only attached, `=KIND,KIND` two. The
 //! kinds are those of [`ValueKind`], in lower case. Marks: `!` dangerous, `~` harmless, `...` ends
-//! the options, `word`, `walks`, `cwd`, `replaces-first`, `redirects` (see [`Opt`]). The name `-NUM` stands for a
-//! dash and a number, `+` for a plus sign and whatever follows it.
+//! the options, `word`, `walks`, `cwd`, `replaces-first`, `redirects` (see [`Opt`]). The name `-NUM`
+//! stands for a dash and a number, `+` for a plus sign and whatever follows it.
 //!
 //! `operands` names the kind of each operand; one with `*` stands for any number, and one behind it
 //! for the last. `operands command` means another command with its own arguments. `if=read` is a

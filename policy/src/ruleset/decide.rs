@@ -17,8 +17,9 @@ impl Ruleset {
     /// A deny that holds decides, and so does an ask that is to be put to a higher supervisor,
     /// since there is none: it denies. Else an ask that holds and that no allow of a higher layer
     /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
-    /// none of these, goes through the modes. The function is total and depends on nothing but
-    /// its arguments. It does not allocate unless the given path has empty, `.` or `..`
+    /// none of these, goes through the modes. Of a file that brings rights, what asks about those and
+    /// what else the rules say go through them apart, and the stricter verdict is taken. The function
+    /// is total and depends on nothing but its arguments. It does not allocate unless the given path has empty, `.` or `..`
     /// components, the file is a script or starts what its arguments name, a path pattern with
     /// wildcards is compared, a command with wildcards among its words allows, a watched variable
     /// changed, or a rule looks at the files or hosts that a call names.

@@ -44,6 +44,21 @@ fn policy(rules: &str) -> Ruleset {
     load(&[(&text, Layer::User)])
 }
 
+/// A user's policy of this rule alone, where nobody is asked: what it does not hold for gets the
+/// opposite.
+fn alone(action: &str, keys: &str) -> Ruleset {
+    let security = if action == "allow" {
+        "allowlist"
+    } else {
+        "full"
+    };
+    let text = format!(
+        "version = 1\nmode = {{ security = '{security}', ask = 'off' }}\n\
+         [[{action}]]\nid = 'r'\n{keys}"
+    );
+    load(&[(&text, Layer::User)])
+}
+
 fn call(program: ProgramFile, argv: &[&str]) -> ExecRequest {
     let argv = argv.iter().map(|argument| (*argument).into()).collect();
     ExecRequest::new(program, argv)

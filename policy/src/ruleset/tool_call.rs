@@ -77,6 +77,6 @@ impl Ruleset {
     /// Whether a table, the language itself, or a rule that does not forbid names the tool.
     fn names_tool(&self, name: &str) -> bool {
         let mut rules = self.rules().filter(|rule| rule.action() != Action::Deny);
-        self.tools.name(name) || rules.any(|rule| rule.names_tool(name))
+        self.tools.has(name) || rules.any(|rule| rule.names_tool(name))
     }
 }

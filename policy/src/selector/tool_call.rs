@@ -15,6 +15,10 @@ const OF_EVERY_TOOL: [&str; 2] = ["path", "host"];
 /// The keys about things that a call of a tool has none of: no rule with them holds for one.
 const OF_EXECS: [&str; 5] = ["program", "command", "argv", "script", "sha256"];
 
+/// The keys about things of which a call has as many as it likes, and one of a tool has none: all of
+/// them are on any list, and none is.
+const OF_NOTHING: [&str; 2] = ["flags", "env"];
+
 impl Selectors {
     /// Whether the rule can be about calls of the tool at all.
     pub(crate) fn is_about_tool(&self, name: &str, reading: Reading) -> bool {
@@ -34,9 +38,8 @@ impl Selectors {
 
     /// Whether an entry of the rule names the tool.
     pub(crate) fn names_tool(&self, name: &str) -> bool {
-        let wanted = self.tool.iter().flat_map(|list| &list.wanted);
-        let mut named = wanted.filter(|word| is_called(word, name));
-        named.next().is_some()
+        let mut wanted = self.tool.iter().flat_map(|list| &list.wanted);
+        wanted.any(|word| is_called(word, name))
     }
 
     /// The first key that does not hold for the call; `None` if all hold.
@@ -51,11 +54,8 @@ impl Selectors {
         if let Some(key) = self.keys().find(|key| OF_EXECS.contains(key)) {
             return Some(key);
         }
-        // There are no flags and variables: all of them are on any list, and none is.
-        let mut vacuous =
-            [("flags", self.flags.is_some()), ("env", self.env.is_some())].into_iter();
         if reading == Reading::Doubtful
-            && let Some((key, _)) = vacuous.find(|(_, is_there)| *is_there)
+            && let Some(key) = self.keys().find(|key| OF_NOTHING.contains(key))
         {
             return Some(key);
         }
@@ -111,8 +111,9 @@ fn covers_tool(list: &List<Word>, name: &str) -> bool {
 
 /// Whether `word` means the tool, by either of its names.
 fn is_called(word: &Word, name: &str) -> bool {
-    let is_exec = tool::EXEC.contains(&name);
-    let others = tool::EXEC.iter().filter(|_| is_exec);
-    let mut names = others.copied().chain([name]);
-    names.any(|name| word.matches(name.as_bytes()))
+    let names = match tool::EXEC.contains(&name) {
+        true => tool::EXEC.as_slice(),
+        false => &[name],
+    };
+    names.iter().any(|name| word.matches(name.as_bytes()))
 }

@@ -160,10 +160,10 @@ fn words(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let is_end = |byte: &u8| byte.is_ascii_whitespace() || b"'\"`;,(){}[]<>|&".contains(byte);
     let words = text.split(is_end).filter(|word| !word.is_empty());
     let parts = words.flat_map(|word| {
-        let is_whole_url = |word: &&[u8]| !is_url(word);
         let word_itself = std::iter::once(word);
-        let behind = text::parts(word);
-        let behind = behind.filter(move |_| is_whole_url(&word));
+        // The parts of a URL are none by themselves.
+        let is_url = is_url(word);
+        let behind = text::parts(word).filter(move |_| !is_url);
         // `-C/etc`, and `u=https://x` from its scheme on.
         let attached = word.strip_prefix(b"-").and_then(|rest| rest.get(1..));
         let behind_equals = word.iter().position(|byte| *byte == b'=');

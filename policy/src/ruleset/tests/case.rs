@@ -6,17 +6,8 @@ use crate::request::Destination;
 /// Whether the rule of this text holds for the call, with `ignore_case` and without.
 fn holds(action: &str, keys: &str, request: &ExecRequest) -> [bool; 2] {
     [true, false].map(|ignores| {
-        let security = if action == "allow" {
-            "allowlist"
-        } else {
-            "full"
-        };
-        let text = format!(
-            "version = 1\nmode = {{ security = '{security}', ask = 'off' }}\n\
-             [[{action}]]\nid = 'r'\nignore_case = {ignores}\n{keys}"
-        );
-        let verdict = load(&[(&text, Layer::User)]);
-        let decision = verdict.decide(request, Timestamp::UNIX_EPOCH).decision();
+        let ruleset = alone(action, &format!("ignore_case = {ignores}\n{keys}"));
+        let decision = ruleset.decide(request, Timestamp::UNIX_EPOCH).decision();
         (decision == Decision::Allow) == (action == "allow")
     })
 }

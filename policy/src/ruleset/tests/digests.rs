@@ -8,18 +8,9 @@ use crate::request::Destination;
 const PINNED: Digest = Digest([0x11; 32]);
 const OTHER: Digest = Digest([0; 32]);
 
-/// The rule alone, where nobody is asked.
-fn alone(action: &str, keys: &str) -> Ruleset {
-    let security = if action == "allow" {
-        "allowlist"
-    } else {
-        "full"
-    };
-    let text = format!(
-        "version = 1\nmode = {{ security = '{security}', ask = 'off' }}\n\
-         [[{action}]]\nid = 'r'\n{keys}\nsha256 = '{PINNED}'"
-    );
-    load(&[(&text, Layer::User)])
+/// The rule alone, with the digest.
+fn pinning(action: &str, keys: &str) -> Ruleset {
+    alone(action, &format!("{keys}\nsha256 = '{PINNED}'"))
 }
 
 fn decision(ruleset: &Ruleset, request: &ExecRequest) -> Decision {
@@ -38,7 +29,7 @@ fn leading(path: &str, sha256: Option<Digest>) -> [(Vec<u8>, Destination); 1] {
 #[test]
 fn beside_a_script_a_digest_is_that_of_the_script() {
     let keys = "program = 'python3'\nscript = '/w/*'";
-    let [allow, deny] = ["allow", "deny"].map(|action| alone(action, keys));
+    let [allow, deny] = ["allow", "deny"].map(|action| pinning(action, keys));
     let mut request = call(ProgramFile::at("/usr/bin/python3"), &["python3", "/w/a.py"]);
     for (sha256, path, allowed, denied, wants) in [
         (Some(PINNED), "/w/a.py", true, true, false),
@@ -74,13 +65,13 @@ fn no_script_is_read_for_a_rule_of_another_key() {
     assert!(!ruleset.wants_digests(&request, Timestamp::UNIX_EPOCH));
     assert!(ruleset.pinned_scripts(&request).is_empty());
     // It fails by what is already known.
-    let ruleset = alone("allow", "program = 'python3'\nscript = '/v/*'");
+    let ruleset = pinning("allow", "program = 'python3'\nscript = '/v/*'");
     assert!(!ruleset.wants_digests(&request, Timestamp::UNIX_EPOCH));
 }
 
 #[test]
 fn the_digest_of_a_script_that_is_started_itself_is_that_of_its_file() {
-    let ruleset = alone("allow", "program = '/w/x.sh'\nscript = '/w/x.sh'");
+    let ruleset = pinning("allow", "program = '/w/x.sh'\nscript = '/w/x.sh'");
     let mut request = script("/w/x.sh", "/bin/sh", None);
     for (sha256, expected, wants) in [
         (None, Decision::Deny, true),
@@ -97,7 +88,7 @@ fn the_digest_of_a_script_that_is_started_itself_is_that_of_its_file() {
 #[test]
 fn a_digest_is_looked_for_when_the_payload_of_a_wrapper_is_started() {
     for keys in ["", "script = '/w/*'"] {
-        let ruleset = alone("deny", keys);
+        let ruleset = pinning("deny", keys);
         let mut request = call(
             ProgramFile::at("/usr/bin/env"),
             &["env", "python3", "/w/a.py"],
