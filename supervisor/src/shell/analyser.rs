@@ -207,6 +207,9 @@ mod tests {
         set_permissions(&silent, Permissions::from_mode(0o755)).unwrap();
         let mut analyser = Analyser::of(silent);
         assert!(matches!(analyser.analyse(b"a"), Err(NotAnalysed::Silent)));
+        // What no pipe holds is not waited for either.
+        let text = vec![b'a'; TEXT_MAX_BYTES];
+        assert!(matches!(analyser.analyse(&text), Err(NotAnalysed::Silent)));
     }
 
     #[test]
