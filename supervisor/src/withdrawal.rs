@@ -7,6 +7,7 @@ use nix::sys::signal::Signal;
 
 use crate::audit::Reason;
 use crate::control::{Notice, Settled, Unanswered};
+use crate::exec::Destinations;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::{Asked, LOOK_EVERY, Parked};
@@ -77,8 +78,12 @@ impl Gate {
         self.withdraw(parked, Reason::Timeout);
     }
 
-    /// Ends every question: the session is over.
+    /// Ends every question: the session is over. A call of a tool that waits for its paths is judged
+    /// without them.
     pub(crate) fn withdraw_all(&mut self) {
+        for question in std::mem::take(&mut self.awaiting.tool_calls).into_values() {
+            self.judge_tool(question, Destinations::default());
+        }
         let open = self.parking.pending.iter().map(|(id, _)| id);
         for id in open.collect::<Vec<_>>() {
             if let Some(parked) = self.parking.pending.withdraw(id) {

@@ -9,7 +9,7 @@ use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 use execward_tests::{Asking, Ground, binary, of_type};
 use serde_json::{Value, json};
@@ -234,4 +234,43 @@ fn a_member_of_the_session_is_not_heard() {
     drop(stdin);
     let records = session.end();
     assert_eq!(of_type(&records, "tool.decision").count(), 0);
+}
+
+#[test]
+fn a_call_that_waits_for_its_paths_when_the_session_ends_has_its_record() {
+    if !execward_tests::is_root() {
+        return execward_tests::skip("mounting a file system needs root");
+    }
+    if fs::metadata("/dev/fuse").is_err() {
+        return execward_tests::skip("there is no /dev/fuse, so no file system that stalls");
+    }
+    let ground = ground();
+    let stalls = ground.path("stalls").display().to_string();
+    fs::create_dir(&stalls).expect("a directory");
+    let fixture = binary("fixture-stalls").display().to_string();
+    let words = ["unshare", "-m", &fixture, &stalls, "--"];
+    let mut session = Asking::start_under(&words, ground, "socket", "read go");
+    let _outside = session.connect();
+    let hello = json!({"type": "hello", "protocol": 1});
+    let call = |id: &str, paths: &[String]| json!({"type": "tool_check", "requestId": id, "tool": "file_write", "paths": paths});
+    let (waits, plain) = (call("1", &[format!("{stalls}/x")]), call("2", &[]));
+    let mut host = Command::new("nsenter")
+        .args(["-m", "-t", &session.front().id().to_string()])
+        .arg(binary("fixture-parks"))
+        .args(["sends", &format!("{hello}\n{waits}\n{plain}")])
+        .arg(session.socket())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("a host");
+    let decided = |records: &[Value]| of_type(records, "tool.decision").count();
+    // It was taken after the one that waits.
+    execward_tests::until("the plain call's record", || {
+        (decided(&session.ground().records()) > 0).then_some(())
+    });
+    let records = session.end();
+    assert_eq!(decided(&records), 2);
+    // Of what could not be followed nobody can tell that it is not the secret.
+    let verdicts = of_type(&records, "tool.decision").map(|it| &it["decision"]["verdict"]);
+    assert!({ verdicts }.all(|verdict| verdict == "deny"));
+    assert!(host.wait().expect("a host").success());
 }
