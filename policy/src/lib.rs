@@ -140,6 +140,7 @@ mod schema;
 pub mod seed;
 mod selector;
 mod settings;
+mod shell_command;
 mod source;
 mod synonym;
 mod syntax;
@@ -173,6 +174,7 @@ pub use request::{
 pub use rule::{Action, Rule};
 pub use ruleset::Ruleset;
 pub use schema::schema;
+pub use shell_command::ShellCommand;
 pub use source::{Included, Includes, Layer, NoIncludes, SOURCE_MAX_BYTES, Source};
 pub use tool_call::ToolCall;
 pub use trust::SYSTEM_DIRS;

@@ -286,6 +286,11 @@ impl Rule {
             .all(|key| key == "program" || key == "sha256")
     }
 
+    /// Whether the rule names a command by its name.
+    pub(crate) fn is_of_words(&self) -> bool {
+        self.selectors.keys().any(|key| WORDS.contains(&key))
+    }
+
     /// Whether the rule looks at history, or is looked for in it.
     pub(crate) fn is_of_lineage(&self) -> bool {
         self.selectors.via.is_some() || self.children.is_some()

@@ -80,6 +80,15 @@ impl ToolCall {
         paths
     }
 
+    /// The text that the call gives to a shell, if its tool is one and it gives any: its argument
+    /// `command`.
+    #[must_use]
+    pub fn shell_text(&self) -> Option<&[u8]> {
+        let mut arguments = self.arguments.iter();
+        let text = arguments.find_map(|argument| argument.strip_prefix(b"command="));
+        text.filter(|_| tool::EXEC.contains(&self.tool.as_str()))
+    }
+
     /// The texts that may be paths.
     fn named<'c>(&'c self, texts: Texts<'c>) -> Vec<Named<'c>> {
         let paths = self.paths.iter();

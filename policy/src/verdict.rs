@@ -116,6 +116,18 @@ impl<'r> Verdict<'r> {
         self.decision
     }
 
+    /// What is to happen by what rules say, or because nothing may; `None` where the call is left to
+    /// its mode.
+    #[must_use]
+    pub fn decision_of_rules(&self) -> Option<Decision> {
+        let is_left = match self.basis {
+            Basis::Default { security, .. } => security != Security::Deny,
+            Basis::Rule(_) | Basis::Children(_) | Basis::SafeBin => false,
+            Basis::Wrapper | Basis::UnknownTool => false,
+        };
+        (!is_left).then_some(self.decision)
+    }
+
     /// What is to happen if the decision is [`Decision::Ask`] and nobody answers: `Allow` where
     /// `ask_fallback` says so, else `Deny`. The decision itself if it is no question.
     pub fn unanswered(&self) -> Decision {

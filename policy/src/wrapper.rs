@@ -62,17 +62,20 @@ pub(crate) fn payloads<'r>(image: &Image<'r>) -> impl Iterator<Item = ExecReques
     std::iter::successors(payload(image), next).take(DEPTH_MAX)
 }
 
-/// The call that a wrapper will make. Nobody has looked its file up, so it has no name but the one
-/// that is written, and where that leads, and both in doubt alone.
+/// The call that a wrapper will make.
 fn payload(image: &Image<'_>) -> Option<ExecRequest> {
-    let argv = payload_argv(image)?;
-    let request = image.request;
+    unseen(payload_argv(image)?, image.request)
+}
+
+/// The call of `argv` that comes out of `from`. Nobody has looked its file up, so it has no name but
+/// the one that is written, and where that leads, and both in doubt alone.
+pub(crate) fn unseen(argv: Vec<Vec<u8>>, from: &ExecRequest) -> Option<ExecRequest> {
     let written = argv.first()?;
     let given = match written.contains(&b'/') {
-        true => absolute(written, request.cwd.as_deref())?,
+        true => absolute(written, from.cwd.as_deref())?,
         false => written.clone(),
     };
-    let destination = request.destinations.get(&given);
+    let destination = from.destinations.get(&given);
     let destination = destination.filter(|destination| destination.kind != FileKind::Missing);
     Some(ExecRequest {
         program: ProgramFile {
@@ -83,7 +86,7 @@ fn payload(image: &Image<'_>) -> Option<ExecRequest> {
         },
         interpreters: Vec::new(),
         argv,
-        ..request.clone()
+        ..from.clone()
     })
 }
 

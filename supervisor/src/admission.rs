@@ -12,10 +12,10 @@ use crate::exec::{ExecArgs, Expectation, Image};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
-use crate::pipeline::Subject;
 use crate::ptrace;
 use crate::refusal::Refusal;
 use crate::seccomp::{Answered, Notification, Reply};
+use crate::subject::Subject;
 use crate::tracee::{TaskDir, Tid};
 
 /// What an exec that goes on is to load.

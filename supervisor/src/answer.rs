@@ -9,9 +9,9 @@ use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::ledger::Conclusion;
 use crate::parking::Asked;
-use crate::pipeline::Subject;
 use crate::refusal::Refusal;
 use crate::seccomp::{Notification, Reply};
+use crate::subject::Subject;
 use crate::tracee::{TaskDir, Tid};
 
 /// An exec that cannot be read whole.

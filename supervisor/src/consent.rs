@@ -14,7 +14,7 @@ use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::{Asked, Parked};
-use crate::pipeline::Subject;
+use crate::subject::Subject;
 
 /// What a person said to one question.
 #[derive(Clone, Debug)]

@@ -1,4 +1,4 @@
-//! What readers have found, brought to what waits for it.
+//! What readers and the parser have found, brought to what waits for it.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -7,27 +7,34 @@ use crate::audit::Reason;
 use crate::exec::{Destinations, Image};
 use crate::gate::Gate;
 use crate::judge::Judgement;
-use crate::pipeline::Subject;
 use crate::readers::{Finding, Found, JobId};
 use crate::seccomp::Notification;
+use crate::subject::Subject;
+use crate::texts::{Analysed, Ticket};
 use crate::tool_check::ToolQuestion;
 
-/// What waits for readers.
+/// What waits for readers, and for the parser.
 #[derive(Debug, Default)]
 pub(crate) struct Awaiting {
     pub(crate) execs: HashMap<JobId, (Notification, Subject)>,
     pub(crate) tool_calls: HashMap<JobId, ToolQuestion>,
+    pub(crate) shells: HashMap<Ticket, (Notification, Subject, Image)>,
+    pub(crate) shell_calls: HashMap<Ticket, ToolQuestion>,
 }
 
 impl Awaiting {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.execs.is_empty() && self.tool_calls.is_empty()
+    /// Whether readers are to be listened to.
+    pub(crate) fn readers(&self) -> bool {
+        !self.execs.is_empty() || !self.tool_calls.is_empty()
     }
 }
 
 impl Gate {
-    /// Takes what has come in from the readers, and what is late.
+    /// Takes what has come in from the readers and the parser, and what is late.
     pub(crate) fn take_findings(&mut self) {
+        for (ticket, analysed) in self.texts.findings(Instant::now()) {
+            self.text_is_read(ticket, analysed);
+        }
         for finding in self.readers.findings(Instant::now()) {
             match finding {
                 Finding::Done(job, found) => self.found_by_reader(job, found),
@@ -62,6 +69,20 @@ impl Gate {
                 }
             }
         }
+    }
+
+    fn text_is_read(&mut self, ticket: Ticket, analysed: Analysed) {
+        if let Some(question) = self.awaiting.shell_calls.remove(&ticket) {
+            return self.tool_text_is_read(question, analysed);
+        }
+        let Some((notification, mut subject, image)) = self.awaiting.shells.remove(&ticket) else {
+            return;
+        };
+        if self.attached.is_busy(subject.caller.pid) {
+            return self.queue(notification, subject.asked);
+        }
+        subject.text = Some(analysed.map_err(|error| error.to_string()));
+        self.found(notification, subject, Ok(image));
     }
 
     fn late(&mut self, job: JobId) {

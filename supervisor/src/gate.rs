@@ -35,6 +35,7 @@ use crate::parking::{Asked, Parking};
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::Readers;
 use crate::seccomp::{Listener, Notification};
+use crate::texts::Texts;
 use crate::tracee::Tid;
 use crate::watch::Watch;
 
@@ -69,6 +70,7 @@ pub(crate) struct Gate {
     pub(crate) attached: Attached,
     pub(crate) awaiting: Awaiting,
     pub(crate) readers: Readers,
+    pub(crate) texts: Texts,
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,
     pub(crate) queued: HashMap<Tid, VecDeque<Queued>>,
@@ -172,13 +174,15 @@ impl Gate {
             fds.len() - 1
         });
         let readers_at = fds.len();
-        if !self.awaiting.is_empty() {
+        if self.awaiting.readers() {
             fds.extend(
                 self.readers
                     .sockets()
                     .map(|fd| PollFd::new(fd, PollFlags::POLLIN)),
             );
         }
+        let texts = self.texts.socket();
+        fds.extend(texts.map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
         match poll(&mut fds, self.time_out()) {
             Ok(_) => {}
             Err(Errno::EINTR) => return Ok(Ready::default()),
@@ -190,10 +194,9 @@ impl Gate {
                 .unwrap_or(PollFlags::empty())
         };
         let listener = seen(1);
-        let is_late = self
-            .readers
-            .next_deadline()
-            .is_some_and(|at| at <= Instant::now());
+        let deadlines = [self.readers.next_deadline(), self.texts.next_deadline()];
+        let next = deadlines.into_iter().flatten().min();
+        let is_late = next.is_some_and(|at| at <= Instant::now());
         Ok(Ready {
             signal: seen(0).intersects(PollFlags::POLLIN),
             notification: listener.intersects(PollFlags::POLLIN),
@@ -209,6 +212,7 @@ impl Gate {
         let next = [
             self.attached.next_interrupt(),
             self.readers.next_deadline(),
+            self.texts.next_deadline(),
             self.parking.next_look(),
         ];
         let Some(next) = next.into_iter().flatten().min() else {

@@ -2,9 +2,7 @@
 
 use std::sync::Arc;
 
-use execward_policy::{
-    Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Security, Verdict,
-};
+use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
 use jiff::Timestamp;
 use nix::errno::Errno;
 
@@ -12,7 +10,7 @@ use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
 use crate::control::Unanswered;
 use crate::gate::Gate;
-use crate::pipeline::Subject;
+use crate::subject::Subject;
 use crate::tracee::{Status, TaskDir, Tid};
 
 /// A verdict with its ground, in words of its own: it outlives the borrow of the ruleset.
@@ -25,6 +23,8 @@ pub(crate) struct Judgement {
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
     detail: Option<String>,
+    /// What the rule is about, where that is a part of the text that a shell is given.
+    within: Option<String>,
     /// The allow whose `children` may run below.
     allowed_by: Option<RuleKey>,
     /// What becomes of a question that nobody answers.
@@ -61,6 +61,7 @@ impl Judgement {
             reason: rule.and_then(|rule| rule.reason()).map(str::to_owned),
             instead: rule.and_then(|rule| rule.instead()).map(str::to_owned),
             detail: None,
+            within: None,
             allowed_by: match verdict.basis() {
                 Basis::Rule(rule) => rule.has_children().then(|| rule.key()),
                 Basis::Children(_)
@@ -86,8 +87,20 @@ impl Judgement {
             reason: None,
             instead: None,
             detail: Some(detail),
+            within: None,
             allowed_by: None,
             unanswered: Unanswered::Deny,
+        }
+    }
+
+    /// What is said of a part of a shell's text, in words.
+    pub(crate) fn within(self, part: String) -> Self {
+        let detail = Some(format!("its text: {part}"));
+        let within = Some(part);
+        Self {
+            detail,
+            within,
+            ..self
         }
     }
 
@@ -149,6 +162,7 @@ impl Judgement {
             reason: None,
             instead: None,
             detail: None,
+            within: None,
             allowed_by: None,
             unanswered: Unanswered::Deny,
         }
@@ -205,9 +219,10 @@ impl Judgement {
             Reason::Unverifiable => "what it loads cannot be verified".into(),
             Reason::Unreadable => "it cannot be read whole".into(),
             Reason::Default | Reason::UnknownTool => "not in the policy".into(),
-            Reason::Rule => match &self.rule {
-                Some(rule) => format!("rule {}", rule.id),
-                None => "not in the policy".into(),
+            Reason::Rule => match (&self.rule, &self.within) {
+                (Some(rule), Some(part)) => format!("rule {}, for {part} in its text", rule.id),
+                (Some(rule), None) => format!("rule {}", rule.id),
+                (None, _) => "not in the policy".into(),
             },
             Reason::Children
             | Reason::SafeBin
@@ -220,7 +235,9 @@ impl Judgement {
 
     /// For the refusal line: the rule's reason, or what went wrong.
     pub(crate) fn reason_in_words(&self) -> Option<&str> {
-        self.reason.as_deref().or(self.detail.as_deref())
+        // What is refused within a text is said with the ground.
+        let detail = self.detail.as_deref().filter(|_| self.within.is_none());
+        self.reason.as_deref().or(detail)
     }
 }
 
@@ -249,14 +266,7 @@ impl Gate {
         let rules: &Ruleset = &self.rules;
         let now = Timestamp::now();
         let verdict = rules.decide(request, now);
-        let is_unmatched = match verdict.basis() {
-            Basis::Default { security, .. } => security != Security::Deny,
-            Basis::Rule(_)
-            | Basis::Children(_)
-            | Basis::SafeBin
-            | Basis::Wrapper
-            | Basis::UnknownTool => false,
-        };
+        let is_unmatched = verdict.decision_of_rules().is_none();
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
             grant.process == subject.caller.pid && grant.argv == subject.args.argv
         });

@@ -36,6 +36,7 @@ mod path;
 mod pipeline;
 mod places;
 mod policy;
+mod preflight;
 mod ptrace;
 mod readers;
 mod refusal;
@@ -47,7 +48,9 @@ mod session_record;
 mod settled;
 mod shell;
 mod stop;
+mod subject;
 mod system;
+mod texts;
 mod tool_check;
 mod tracee;
 mod vfork;
@@ -71,10 +74,11 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Three processes are this program again. They are no commands of its users.
+    // Four processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
+        Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
         _ => {}
     }

@@ -19,9 +19,9 @@ use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, 
 use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
-use crate::pipeline::Subject;
 use crate::places::Places;
 use crate::seccomp::Notification;
+use crate::subject::Subject;
 use crate::tracee::Procfs;
 use crate::withdrawal::CutShort;
 

@@ -12,13 +12,12 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use execward_policy::Decision;
+use execward_policy::{Ancestor, Decision};
 use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::admission::Loads;
 use crate::answer::Unread;
-use crate::approval::FactsDigest;
 use crate::audit::{Caller, Program, Reason};
 use crate::exec::{
     AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
@@ -29,29 +28,13 @@ use crate::judge::Judgement;
 use crate::parking::Asked;
 use crate::readers::{ExecJob, Job};
 use crate::seccomp::Notification;
+use crate::shell::{self, Given};
+use crate::subject::Subject;
+use crate::tracee::Tid;
 use crate::watch::Activity;
 
-/// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
-#[derive(Debug)]
-pub(crate) struct Subject {
-    pub(crate) received: Instant,
-    pub(crate) caller: Caller,
-    pub(crate) program: Program,
-    pub(crate) attempt: ExecAttempt,
-    pub(crate) args: ExecArgs,
-    pub(crate) view: View,
-    pub(crate) cwd: Vec<u8>,
-    /// Whether the digests of its files were taken, or tried.
-    pub(crate) is_digested: bool,
-    /// The scripts whose digests were.
-    pub(crate) scripts: Vec<Vec<u8>>,
-    /// The paths that it names, once they are followed.
-    pub(crate) named: Option<Vec<Vec<u8>>>,
-    /// Where they lead.
-    pub(crate) destinations: Destinations,
-    /// Present once a person was asked about it.
-    pub(crate) asked: Option<Box<Asked>>,
-}
+/// Why the text of such a shell is not analysed.
+const UNLIKE: &str = "its shell reads texts in a way of its own";
 
 /// Why an exec cannot be looked at now.
 enum Hindrance {
@@ -74,13 +57,6 @@ impl Hindrance {
                 Self::Unreadable(Some(caller.clone()), error.to_string())
             }
         }
-    }
-}
-
-impl Subject {
-    /// What an answer about this exec is bound to, once its strings are read.
-    pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
-        FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
     }
 }
 
@@ -190,6 +166,7 @@ impl Gate {
             scripts: Vec::new(),
             named: None,
             destinations: Destinations::new(),
+            text: None,
             asked: None,
         })
     }
@@ -253,6 +230,20 @@ impl Gate {
         self.awaiting.execs.insert(id, (notification, subject));
     }
 
+    /// Lets the parser read the text that a shell is given.
+    fn hand_to_parser(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        image: Image,
+        text: Vec<u8>,
+    ) {
+        let ticket = self.texts.analyse(text);
+        self.awaiting
+            .shells
+            .insert(ticket, (notification, subject, image));
+    }
+
     /// Asks the policy, and does as it says.
     fn settle(&mut self, notification: Notification, mut subject: Subject, image: Image) {
         if let Some(target) = image.target() {
@@ -288,7 +279,31 @@ impl Gate {
             return self.hand_to_reader(notification, subject);
         }
         let judgement = self.judge(&request, &subject);
+        if judgement.decision != Decision::Deny && subject.text.is_none() {
+            match shell::given_text(&request) {
+                Some(Given::Text(text)) => {
+                    let text = text.to_vec();
+                    return self.hand_to_parser(notification, subject, image, text);
+                }
+                Some(Given::Unlike) => subject.text = Some(Err(UNLIKE.to_owned())),
+                None => {}
+            }
+        }
+        let judgement = self.look_ahead(judgement, &request, &mut subject);
         let judgement = self.weigh(judgement, &subject, &image);
+        let history = self.history(&judgement, &request, subject.view.status());
+        self.dispose(notification, subject, image, judgement, history);
+    }
+
+    /// Does as the policy says.
+    fn dispose(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        image: Image,
+        judgement: Judgement,
+        history: Option<(Arc<Ancestor>, Tid)>,
+    ) {
         match judgement.decision {
             Decision::Allow | Decision::Ask
                 if image.has_unreadable() && !self.kernel.is_privileged() =>
@@ -301,8 +316,8 @@ impl Gate {
             }
             Decision::Allow => {
                 let loads = Loads {
-                    expectation: expectation(&subject, &image),
-                    history: self.history(&judgement, &request, subject.view.status()),
+                    expectation: subject.expectation(&image),
+                    history,
                     image: Some(image),
                 };
                 self.admit(notification, subject, loads, &judgement);
@@ -344,17 +359,6 @@ fn is_kernels_answer(errno: rustix::io::Errno) -> bool {
             | Errno::NAMETOOLONG
             | Errno::BADF
     )
-}
-
-/// What must be found at the exec-stop if `image` is loaded with the subject's strings.
-fn expectation(subject: &Subject, image: &Image) -> Expectation {
-    // A question to the kernel, not an exec: nothing may load.
-    let loads = !subject.attempt.flags.is_check_only();
-    let exe = image.loaded_id().filter(|_| loads);
-    let args = &subject.args;
-    let execfn = args.execfn(&subject.attempt);
-    let argv = image.final_argv(&args.argv, &execfn);
-    Expectation::new(exe, &argv, &args.envp, execfn, subject.view.is_foreign())
 }
 
 /// Whether `facts` is of a file that the kernel starts by way of another.

@@ -45,7 +45,9 @@ use crate::readers::Readers;
 use crate::seccomp::Listener;
 use crate::session_record::{session_note, session_start};
 use crate::settled::Settled;
+use crate::shell::Analyser;
 use crate::system::{SystemError, cannot};
+use crate::texts::Texts;
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
 
@@ -84,6 +86,7 @@ pub(crate) enum SessionError {
 /// Steps that the front takes as well.
 pub(crate) const ADOPT: &str = "adopt the session's orphans (PR_SET_CHILD_SUBREAPER)";
 pub(crate) const CLOSE_MEMORY: &str = "close own memory to others (PR_SET_DUMPABLE)";
+const KEEP_PARSER: &str = "start the process that keeps the parser of texts";
 pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
 /// What the front handed over, and which descriptors are the caller's.
@@ -124,6 +127,7 @@ struct Parts {
     kernel: Kernel,
     policy: LoadedPolicy,
     readers: Readers,
+    texts: Texts,
     notices: Option<Notices>,
     ledger: Ledger,
     watch: Watch,
@@ -153,6 +157,7 @@ fn start(
     let waiting = spawn_shim(&theirs, &args.cmd)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
+    let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
@@ -189,6 +194,7 @@ fn start(
         kernel,
         policy,
         readers,
+        texts: Texts::new(analyser),
         notices,
         ledger,
         watch,
@@ -275,6 +281,7 @@ impl Started {
             attached: Attached::default(),
             awaiting: Default::default(),
             readers: parts.readers,
+            texts: parts.texts,
             ledger: parts.ledger,
             watch: parts.watch,
             queued: Default::default(),

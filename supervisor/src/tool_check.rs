@@ -3,7 +3,7 @@
 //! Paths are followed as the host itself would get there. Where that takes too long, nobody can tell
 //! where they lead, and the rules read that as they read any doubt.
 
-use execward_policy::ToolCall;
+use execward_policy::{Decision, ExecRequest, ProgramFile, ToolCall};
 use jiff::Timestamp;
 
 use crate::audit::{Approver, Reason, ToolNote};
@@ -11,7 +11,10 @@ use crate::control::{ClientId, Notice, ToolCheck, ToolVerdict};
 use crate::exec::{Destinations, LookupError, Patience};
 use crate::gate::Gate;
 use crate::judge::Judgement;
+use crate::preflight;
 use crate::readers::Job;
+use crate::shell::Analysis;
+use crate::texts::Analysed;
 use crate::tracee::Tid;
 
 /// A call that waits for its paths to be followed.
@@ -21,19 +24,41 @@ pub(crate) struct ToolQuestion {
     request_id: String,
     sender: Approver,
     client: ClientId,
+    /// What is known of the text that it gives to a shell, once that was asked.
+    text: Option<Result<Analysis, String>>,
 }
 
 impl Gate {
     /// Takes what a host asks.
     pub(crate) fn hear_tool_check(&mut self, check: ToolCheck, sender: Approver, client: ClientId) {
         let (request_id, call) = check.into_call();
-        let named = call.named_paths();
+        let text = call.shell_text().map(<[u8]>::to_vec);
         let question = ToolQuestion {
             call,
             request_id,
             sender,
             client,
+            text: None,
         };
+        match text {
+            Some(text) => {
+                let ticket = self.texts.analyse(text);
+                self.awaiting.shell_calls.insert(ticket, question);
+            }
+            None => self.follow(question),
+        }
+    }
+
+    /// Goes on with what is known of the text of a question.
+    pub(crate) fn tool_text_is_read(&mut self, mut question: ToolQuestion, analysed: Analysed) {
+        question.text = Some(analysed.map_err(|error| error.to_string()));
+        self.follow(question);
+    }
+
+    /// Judges a question once its paths are followed.
+    fn follow(&mut self, question: ToolQuestion) {
+        let named = question.call.named_paths();
+        let sender = question.sender;
         match self.follow_of(sender, &named) {
             Ok(destinations) => self.judge_tool(question, destinations),
             Err(of) => {
@@ -41,6 +66,26 @@ impl Gate {
                 self.awaiting.tool_calls.insert(id, question);
             }
         }
+    }
+
+    /// The refusal of a part of the text that a call gives to a shell, as if the sender's own `sh` were
+    /// given it.
+    fn denied_in_text_of(
+        &mut self,
+        call: &ToolCall,
+        analysis: &Analysis,
+        sender: Approver,
+    ) -> Option<Judgement> {
+        let view = self.kernel.view(Tid::new(sender.pid)).ok()?;
+        let text = call.shell_text().unwrap_or_default().to_vec();
+        let argv = vec![b"sh".to_vec(), b"-c".to_vec(), text];
+        let shell = ExecRequest {
+            cwd: call.cwd.clone(),
+            ..ExecRequest::new(ProgramFile::at("/bin/sh"), argv)
+        };
+        let (rules, kernel) = (&self.rules, &mut self.kernel);
+        let denied = preflight::denied(analysis, &shell, rules, kernel, &view);
+        denied.map(|(verdict, part)| Judgement::of(verdict).within(part))
     }
 
     /// Where the paths lead for the sender; none of them if that cannot be told.
@@ -66,10 +111,18 @@ impl Gate {
             request_id,
             sender,
             client,
+            text,
         } = question;
         call.destinations = destinations;
         let judgement = Judgement::of(self.rules.decide_tool(&call, Timestamp::now()));
-        let note = ToolNote::of(&call);
+        let judgement = match &text {
+            Some(Ok(analysis)) if judgement.decision != Decision::Deny => {
+                let denied = self.denied_in_text_of(&call, analysis, sender);
+                denied.unwrap_or(judgement)
+            }
+            Some(_) | None => judgement,
+        };
+        let note = ToolNote::of(&call, text.as_ref().map(preflight::note));
         let written = self
             .ledger
             .tool_decided(note, judgement.decided(), sender, &self.watch);

@@ -9,7 +9,7 @@
 use nix::sys::signal::{Signal, kill};
 
 use crate::gate::Gate;
-use crate::pipeline::Subject;
+use crate::subject::Subject;
 
 /// The stops that a terminal sends. A SIGSTOP is somebody's own wish for this process.
 const TERMINAL_STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];

@@ -78,10 +78,12 @@ impl Gate {
         self.withdraw(parked, Reason::Timeout);
     }
 
-    /// Ends every question: the session is over. A call of a tool that waits for its paths is judged
-    /// without them.
+    /// Ends every question: the session is over. A call of a tool that waits for its paths or
+    /// its text is judged without them.
     pub(crate) fn withdraw_all(&mut self) {
-        for question in std::mem::take(&mut self.awaiting.tool_calls).into_values() {
+        let calls = std::mem::take(&mut self.awaiting.tool_calls).into_values();
+        let shell_calls = std::mem::take(&mut self.awaiting.shell_calls).into_values();
+        for question in calls.chain(shell_calls) {
             self.judge_tool(question, Destinations::default());
         }
         let open = self.parking.pending.iter().map(|(id, _)| id);

@@ -84,7 +84,7 @@ fn the_commands_descriptors_are_the_callers() {
 fn a_dead_gate_lets_nothing_through_and_is_announced() {
     let ground =
         Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n").option("--no-notice");
-    let script = "echo $$; while :; do /bin/true; touch marker; done 2>/dev/null";
+    let script = "echo $$; t=touch; while :; do /bin/true; $t marker; done 2>/dev/null";
     let mut front = ground
         .command(&["bash", "-c", script])
         .stdout(Stdio::piped())

@@ -9,6 +9,7 @@ mod input;
 mod interpreter;
 mod lifetime;
 mod named;
+mod preflight;
 mod race;
 mod reload;
 mod rights;

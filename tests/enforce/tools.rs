@@ -188,6 +188,44 @@ fn a_host_hears_the_verdict_and_the_log_has_it() {
 }
 
 #[test]
+fn a_text_for_the_shell_of_a_tool_is_judged_as_one() {
+    let rules = "[[allow]]\nid = \"log\"\ncommand = \"git log\"\n\
+        [[deny]]\nid = \"no-push\"\ncommand = \"git push\"\n\
+        [[deny]]\nid = \"no-tool\"\ntool = \"bash_execute\"\nargs = \"command=*stop*\"\n";
+    let ground = Ground::new("");
+    let text = format!("version = 1\n[mode]\nsecurity = \"allowlist\"\n{rules}");
+    fs::write(ground.path("policy.toml"), text).expect("a policy");
+    // By a host that asks a session nothing is allowed: it hears of the mode, or of a deny.
+    let cases = [
+        ("git log -1", 0, "ask"),
+        ("git log; git push", 4, "deny"),
+        ("git log > x", 3, "ask"),
+        ("make", 3, "ask"),
+        ("git log stop", 4, "deny"),
+    ];
+    for (text, status, _) in cases {
+        let argument = format!("command={text}");
+        let checked = check(&ground, &["--tool", "bash_execute", "--arg", &argument]);
+        assert_eq!(checked.status.code(), Some(status), "{text}");
+    }
+    let mut session = Asking::start(ground, "socket", "read go");
+    let mut host = Host::of(&session);
+    for (text, _, verdict) in cases {
+        let heard = host.ask(&json!({
+            "type": "tool_check", "requestId": "1", "tool": "bash_execute",
+            "arguments": {"command": text}, "cwd": "/",
+        }));
+        assert_eq!(heard["verdict"], verdict, "{text}: {heard}");
+    }
+    let records = session.end();
+    let logged: Vec<_> = of_type(&records, "tool.decision").collect();
+    assert_eq!(logged.len(), cases.len());
+    let shell = &logged[1]["tool"]["shell"];
+    assert_eq!(shell["commands"], json!(["git log", "git push"]));
+    assert_eq!(logged[1]["decision"]["detail"], "its text: \"git push\"");
+}
+
+#[test]
 fn what_a_host_says_wrongly_is_answered_and_judged_by_nobody() {
     let mut session = session();
     let mut host = Host::of(&session);

@@ -179,8 +179,8 @@ fn mode_deny_runs_what_was_typed_and_nothing_else() {
 #[test]
 fn a_refusal_is_in_the_file_before_its_caller_goes_on() {
     let ground = Ground::full("[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n");
-    let script = "for n in 1 2 3 4; do while :; do :; done & done; i=0; \
-        while [ $i -lt 100 ]; do /usr/bin/touch m 2>f; read -r line <f; \
+    let script = "for n in 1 2 3 4; do while :; do :; done & done; i=0; t=/usr/bin/touch; \
+        while [ $i -lt 100 ]; do $t m 2>f; read -r line <f; \
         case $line in execward*) ;; *) echo late;; esac; i=$((i+1)); done; kill $(jobs -p)";
     let ran = ground.run(&["bash", "-c", script]);
     assert_eq!(ran.stdout, "", "{}", ran.stderr);

@@ -185,10 +185,16 @@ impl Ground {
         }
     }
 
-    /// Runs `sh -c script` under the gate.
+    /// Has `sh` read `script` from a file under the gate, so that each of its commands is met when it
+    /// comes, and none beforehand.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
     #[must_use]
     pub fn sh(&self, script: &str) -> Ran {
-        self.run(&["sh", "-c", script])
+        let path = self.path("script.sh");
+        fs::write(&path, script).expect("a script");
+        self.run(&["sh", &path.display().to_string()])
     }
 
     /// The log as it is now.

@@ -19,6 +19,7 @@ mod history;
 mod interpreters;
 mod named;
 mod reference;
+mod shells;
 mod synonyms;
 mod tables;
 mod tool_calls;

@@ -1,4 +1,4 @@
-//! What no rule names: safe bins, and what a wrapper will start.
+//! What no rule names: safe bins, and what a wrapper or a shell will start.
 
 use jiff::Timestamp;
 
@@ -6,9 +6,11 @@ use super::Ruleset;
 use crate::image::{Image, Images, Reading};
 use crate::operand::{Access, FileOperand, STREAM_ACCESSES};
 use crate::path::file_name;
-use crate::request::Stream;
+use crate::request::{ExecRequest, Stream};
 use crate::rule::{Action, Rule};
 use crate::safe_bin::Unsafe;
+use crate::shell_command::ShellCommand;
+use crate::verdict::{Decision, Verdict};
 use crate::watch::Change;
 use crate::wrapper;
 
@@ -67,12 +69,42 @@ impl Ruleset {
 
     /// The rule that denies what a wrapper will start, or that in turn.
     pub(super) fn denied_payload(&self, program: &Image<'_>, now: Timestamp) -> Option<&Rule> {
-        // A digest is taken when the payload is started, which is denied then.
+        wrapper::payloads(program)
+            .find_map(|payload| self.denied_unseen(&payload, |rule, image| rule.holds(image, now)))
+    }
+
+    /// The denial of `command` in the text of `shell`, or of what that starts in turn. Its exec is
+    /// judged when it comes; this says beforehand what surely will be denied then, and may miss some
+    /// of it.
+    #[must_use]
+    pub fn denied_in_text(
+        &self,
+        command: &ShellCommand,
+        shell: &ExecRequest,
+        now: Timestamp,
+    ) -> Option<Verdict<'_>> {
+        let request = command.request(shell)?;
+        let is_meant = |rule: &Rule| {
+            let has_place = command.cwd.is_some() || !(rule.is_of_paths() || rule.is_of_places());
+            has_place && (!command.is_builtin || rule.is_of_words())
+        };
+        let denies = |rule: &Rule, image: &Image<'_>| is_meant(rule) && rule.holds(image, now);
+        let payloads = wrapper::payloads(&Image::of_program(&request, &self.trust));
+        let mut calls = [request.clone()].into_iter().chain(payloads);
+        let rule = calls.find_map(|call| self.denied_unseen(&call, denies));
+        rule.map(|rule| Verdict::of_rule(Decision::Deny, rule))
+    }
+
+    /// The rule that denies a call whose file nobody has looked up.
+    fn denied_unseen(
+        &self,
+        call: &ExecRequest,
+        holds: impl Fn(&Rule, &Image<'_>) -> bool,
+    ) -> Option<&Rule> {
+        // A digest is taken when the call is made, which is denied then.
         let denies =
-            |rule: &Rule, image: &Image<'_>| !rule.lacks_digest(image) && rule.holds(image, now);
-        wrapper::payloads(program).find_map(|payload| {
-            let images = Images::of(&payload, &self.trust);
-            self.table.first_of(Action::Deny, images.all(), denies)
-        })
+            |rule: &Rule, image: &Image<'_>| !rule.lacks_digest(image) && holds(rule, image);
+        let images = Images::of(call, &self.trust);
+        self.table.first_of(Action::Deny, images.all(), denies)
     }
 }

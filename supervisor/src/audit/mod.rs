@@ -7,6 +7,7 @@ mod outcome;
 mod reason;
 mod record;
 mod session;
+mod shell;
 mod shown;
 mod tail;
 mod text;
@@ -22,6 +23,7 @@ pub(crate) use record::{
     Body, Caller, Decided, Effect, ExecId, Latency, Program, RuleNote, SessionNote, Summary,
 };
 pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
+pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
 pub(crate) use text::{ExactBytes, ascii_json, displayed};

@@ -10,6 +10,7 @@ use super::chain::digest;
 use super::outcome::Outcome;
 use super::reason::Reason;
 use super::session::{PolicyNote, SessionEnd, SessionStart};
+use super::shell::ShellNote;
 use super::text::{ExactBytes, text};
 use super::tool::ToolNote;
 use crate::exec::{FileFacts, Kind};
@@ -131,6 +132,9 @@ pub(crate) struct Program {
     argv_sha256: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// Present when a shell is given a text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shell: Option<ShellNote>,
     #[serde(skip_serializing_if = "Option::is_none")]
     uid_r: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -259,6 +263,10 @@ impl Program {
 
     pub(crate) fn set_cwd(&mut self, cwd: &[u8]) {
         self.cwd = Some(text(cut(cwd), || "/proc/cwd".into(), &mut self.exact));
+    }
+
+    pub(crate) fn set_shell(&mut self, note: ShellNote) {
+        self.shell = Some(note);
     }
 
     pub(crate) fn set_file(&mut self, facts: &FileFacts) {

@@ -3,6 +3,7 @@
 use execward_policy::ToolCall;
 use serde::Serialize;
 
+use super::shell::ShellNote;
 use super::text::displayed;
 
 /// A call of a tool, as its host described it.
@@ -18,11 +19,14 @@ pub(crate) struct ToolNote {
     args: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     cwd: Option<String>,
+    /// Present when the call gives a text to a shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shell: Option<ShellNote>,
 }
 
 impl ToolNote {
     /// What a message said is text; nothing of it is lost.
-    pub(crate) fn of(call: &ToolCall) -> Self {
+    pub(crate) fn of(call: &ToolCall, shell: Option<ShellNote>) -> Self {
         let texts = |texts: &[Vec<u8>]| texts.iter().map(|text| displayed(text)).collect();
         Self {
             name: call.tool.clone(),
@@ -30,6 +34,7 @@ impl ToolNote {
             urls: texts(&call.urls),
             args: texts(&call.arguments),
             cwd: call.cwd.as_deref().map(displayed),
+            shell,
         }
     }
 }

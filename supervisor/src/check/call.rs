@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset, ToolCall};
+use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset, ToolCall, Verdict};
 use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
@@ -13,7 +13,9 @@ use crate::describer::Describer;
 use crate::exec::{Destinations, LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
 use crate::named::NamedFiles;
+use crate::preflight;
 use crate::settled::Settled;
+use crate::shell::{self, Analyser, Given};
 use crate::tracee::Tid;
 
 /// Most wrappers around one another that are followed.
@@ -217,6 +219,25 @@ impl Caller {
             }
         }
         Ok(chain)
+    }
+
+    /// The denial of a part of the text that the call gives to a shell, and that part in words.
+    pub(super) fn denied_in_text<'r>(
+        &mut self,
+        request: &ExecRequest,
+        rules: &'r Ruleset,
+    ) -> Result<Option<(Verdict<'r>, String)>, CheckError> {
+        let Some(Given::Text(text)) = shell::given_text(request) else {
+            return Ok(None);
+        };
+        let own = std::env::current_exe().map_err(CheckError::Own)?;
+        let mut analyser = Analyser::start(own).map_err(CheckError::Parser)?;
+        // Nothing follows from a text of which nothing is known.
+        let Ok(analysis) = analyser.analyse(text) else {
+            return Ok(None);
+        };
+        let (kernel, view) = (&mut self.kernel, &self.view);
+        Ok(preflight::denied(&analysis, request, rules, kernel, view))
     }
 
     fn payload(

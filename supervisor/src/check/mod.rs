@@ -36,6 +36,8 @@ pub(crate) enum CheckError {
     TooDeep,
     #[error("cannot find execward's own file: {0}")]
     Own(io::Error),
+    #[error("cannot start the parser of shell text: {0}")]
+    Parser(io::Error),
     #[error("cannot look the file up: {0}")]
     LookUp(String),
     #[error("cannot read `{}`: {error}", path.display())]
@@ -64,6 +66,7 @@ impl CheckError {
             Self::Log(_)
             | Self::Places(_)
             | Self::Own(_)
+            | Self::Parser(_)
             | Self::LookUp(_)
             | Self::Read { .. }
             | Self::Write(_) => ExitStatus::Io,
@@ -85,10 +88,10 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
         })?;
     }
     if let Some(text) = &args.shell {
-        return shell::check(text, args, &policy, out);
+        return shell::judge(text.as_bytes(), args, &policy)?.say(args.json, out);
     }
     if let Some(call) = tool::call_of(args) {
-        return say_tool(&policy, call, args.json, out);
+        return say_tool(&policy, call, args, out);
     }
     let call = match &args.request {
         Some(path) => recorded::call_of(&recorded::read(path)?)?,
@@ -112,7 +115,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
         }
     };
     let chain = caller.follow(*request, &args.via, &policy.rules)?;
-    say(&policy, &chain, args.json, out)
+    say(&policy, &mut caller, &chain, args.json, out)
 }
 
 /// Says why a recorded exec gets its verdict from the policy as it is now.
@@ -143,7 +146,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };
-    say(&policy, &[*request], args.json, out)?;
+    say(&policy, &mut caller, &[*request], args.json, out)?;
     Ok(ExitStatus::Success)
 }
 
@@ -161,9 +164,11 @@ fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> 
     places.newest_log().map_err(failed)
 }
 
-/// Says the strictest verdict of a call and of those that wrappers make of it in turn.
+/// Says the strictest verdict of a call, of those that wrappers make of it in turn, and of the text that
+/// the last of them gives to a shell.
 fn say(
     policy: &LoadedPolicy,
+    caller: &mut Caller,
     chain: &[ExecRequest],
     is_json: bool,
     out: &mut impl Write,
@@ -179,35 +184,53 @@ fn say(
             strictest
         }
     });
-    let Some((request, explanation)) = strictest else {
+    let (Some((mut request, mut explanation)), Some(last)) = (strictest, chain.last()) else {
         return Err(CheckError::NoProgram);
     };
+    let mut within = None;
+    if explanation.verdict.decision() != Decision::Deny
+        && let Some((verdict, part)) = caller.denied_in_text(last, &policy.rules)?
+    {
+        (request, explanation.verdict, within) = (last, verdict, Some(part));
+    }
     let outer = chain
         .iter()
         .take_while(|outer| !std::ptr::eq(*outer, request));
     let outer: Vec<&ExecRequest> = outer.collect();
     if is_json {
-        let call = ShownExec::of(request, &outer);
+        let call = ShownExec::of(request, &outer, within);
         let line = shown::json(call, &explanation).map_err(io::Error::other)?;
         writeln!(out, "{line}")?;
     } else {
-        let outer: Vec<String> = outer.into_iter().map(shown::command_line).collect();
+        let outer = outer.into_iter().map(shown::command_line);
+        let outer = outer.map(|outer| format!("started by: {outer}"));
+        let about: Vec<_> = outer
+            .chain(within.map(|it| format!("its text: {it}")))
+            .collect();
         let call = shown::command_line(request);
-        write!(out, "{}", shown::text(&call, &explanation, &outer))?;
+        write!(out, "{}", shown::text(&call, &explanation, &about))?;
     }
     Ok(status(explanation.verdict.decision()))
 }
 
-/// The same of a call of a tool.
+/// The same of a call of a tool. One that gives a text to a shell is judged by that, but for what
+/// rules say of the tool itself.
 fn say_tool(
     policy: &LoadedPolicy,
     mut call: ToolCall,
-    is_json: bool,
+    args: &CheckArgs,
     out: &mut impl Write,
 ) -> Result<ExitStatus, CheckError> {
     let mut caller = Caller::new(policy.named.clone())?;
     let explanation = tool::explained(&mut call, &mut caller, policy)?;
-    if is_json {
+    if let Some(text) = call.shell_text() {
+        let judged = shell::judge(text, args, policy)?;
+        let own = explanation.verdict.decision_of_rules();
+        if own < Some(judged.decision) {
+            return judged.say(args.json, out);
+        }
+    }
+    if args.json {
         let line = tool::json(&call, &explanation).map_err(io::Error::other)?;
         writeln!(out, "{line}")?;
     } else {

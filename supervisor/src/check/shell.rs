@@ -9,15 +9,15 @@ use serde::Serialize;
 
 use super::call::{Call, Caller, Found};
 use super::{CheckError, shown, status};
-use crate::audit::{escaped, quoted};
+use crate::audit::escaped;
 use crate::cli::CheckArgs;
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
-use crate::shell::{Analyser, Analysis, Redirect, Segment};
+use crate::shell::{Analyser, Analysis, Move, Redirect, Segment, Step};
 
 /// What the policy says of one command or one file of a text.
 #[derive(Serialize)]
-struct Judged {
+pub(super) struct Judged {
     verdict: &'static str,
     basis: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -42,16 +42,24 @@ struct Shown<'a> {
     analysis: Option<&'a Analysis>,
 }
 
-/// Says the strictest verdict of the commands of `text`; of a text that cannot be told whole it is
-/// never an allow.
-pub(super) fn check(
-    text: &OsString,
+/// What the policy says of a text.
+pub(super) struct TextVerdict {
+    pub(super) decision: Decision,
+    not_analysed: Option<String>,
+    judged: Vec<Judged>,
+    analysis: Option<Analysis>,
+}
+
+/// The strictest verdict of the commands of `text`; of a text that cannot be told whole it is never an
+/// allow.
+pub(super) fn judge(
+    text: &[u8],
     args: &CheckArgs,
     policy: &LoadedPolicy,
-    out: &mut impl Write,
-) -> Result<ExitStatus, CheckError> {
+) -> Result<TextVerdict, CheckError> {
     let own = std::env::current_exe().map_err(CheckError::Own)?;
-    let analysed = Analyser::of(own).analyse(text.as_encoded_bytes());
+    let mut analyser = Analyser::start(own).map_err(CheckError::Parser)?;
+    let analysed = analyser.analyse(text);
     let mut judge = Judge::new(args, policy)?;
     let not_analysed = match &analysed {
         Ok(analysis) => {
@@ -67,24 +75,33 @@ pub(super) fn check(
         (Some(_), false) => Decision::Ask,
         (Some(_), true) => Decision::Deny,
     };
-    let decision = strictest.unwrap_or(Decision::Allow).max(unsure);
-    if args.json {
-        let shown = Shown {
-            verdict: decision.as_str(),
-            not_analysed,
-            judged: &judged,
-            analysis: analysed.as_ref().ok(),
-        };
-        let line = serde_json::to_string(&shown).map_err(io::Error::other)?;
-        writeln!(out, "{line}")?;
-    } else {
-        write!(
-            out,
-            "{}",
-            in_words(decision, not_analysed.as_deref(), &judged)
-        )?;
+    Ok(TextVerdict {
+        decision: strictest.unwrap_or(Decision::Allow).max(unsure),
+        not_analysed,
+        judged,
+        analysis: analysed.ok(),
+    })
+}
+
+impl TextVerdict {
+    /// Says it, with each command's own.
+    pub(super) fn say(self, as_json: bool, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
+        let decision = self.decision;
+        if as_json {
+            let shown = Shown {
+                verdict: decision.as_str(),
+                not_analysed: self.not_analysed,
+                judged: &self.judged,
+                analysis: self.analysis.as_ref(),
+            };
+            let line = serde_json::to_string(&shown).map_err(io::Error::other)?;
+            writeln!(out, "{line}")?;
+        } else {
+            let words = in_words(decision, self.not_analysed.as_deref(), &self.judged);
+            write!(out, "{words}")?;
+        }
+        Ok(status(decision))
     }
-    Ok(status(decision))
 }
 
 fn in_words(decision: Decision, not_analysed: Option<&str>, judged: &[Judged]) -> String {
@@ -131,22 +148,18 @@ impl<'a> Judge<'a> {
     /// Judges what is written out: each command with what wrappers make of it, and each file that a
     /// redirection writes or reads and a rule is about.
     fn judge(&mut self, analysis: &Analysis) -> Result<(), CheckError> {
-        let mut redirects = analysis.redirects.iter().peekable();
-        for (number, segment) in analysis.segments.iter().enumerate() {
-            while let Some(redirect) = redirects.next_if(|redirect| redirect.behind <= number) {
-                self.redirect(redirect)?;
-            }
-            if let Some(argv) = &segment.argv {
-                self.segment(segment, argv)?;
-            }
-        }
-        redirects.try_for_each(|redirect| self.redirect(redirect))
+        analysis.steps().try_for_each(|step| match step {
+            Step::Command(segment) => match &segment.argv {
+                Some(argv) => self.segment(segment, argv),
+                None => Ok(()),
+            },
+            Step::Redirect(redirect) => self.redirect(redirect),
+        })
     }
 
     fn segment(&mut self, segment: &Segment, argv: &[String]) -> Result<(), CheckError> {
         // From there on relative paths are meant from there.
-        if let [cd, directory] = argv
-            && cd == "cd"
+        if let Some(Move::To(directory)) = &segment.moves
             && let Err(error) = std::env::set_current_dir(directory)
         {
             let directory = directory.escape_debug();
@@ -182,17 +195,15 @@ impl<'a> Judge<'a> {
     /// Judges a file that the shell opens, if a rule is about it: no exec shows it, and what no rule
     /// is about is left alone.
     fn redirect(&mut self, redirect: &Redirect) -> Result<(), CheckError> {
-        let (tool, sign) = match redirect.writes {
-            true => ("file_write", '>'),
-            false => ("file_read", '<'),
-        };
-        let mut call = ToolCall::new(tool);
+        if redirect.is_stream() {
+            return Ok(());
+        }
+        let mut call = ToolCall::new(redirect.tool());
         call.paths.push(redirect.path.clone().into_bytes());
         self.caller.place(&mut call)?;
         let verdict = self.policy.rules.decide_tool(&call, Timestamp::now());
         if matches!(verdict.basis(), Basis::Rule(_)) {
-            let of = format!("{sign} {}", quoted(&redirect.path));
-            self.judged.push(Judged::of(&verdict, of));
+            self.judged.push(Judged::of(&verdict, redirect.in_words()));
         }
         Ok(())
     }

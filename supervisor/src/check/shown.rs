@@ -11,9 +11,8 @@ use super::call::Call;
 use crate::audit::{displayed, escaped, quoted};
 use crate::path::file_name;
 
-/// Verdict, call, and each rule that had a say; `outer` are the wrappers that make the call, if it
-/// was not typed.
-pub(super) fn text(call: &str, explanation: &Explanation<'_>, outer: &[String]) -> String {
+/// Verdict, call with what is to be said of it, and each rule that had a say.
+pub(super) fn text(call: &str, explanation: &Explanation<'_>, about: &[String]) -> String {
     let verdict = &explanation.verdict;
     let mut text = format!("{}: {}", verdict.decision(), basis(verdict.basis()));
     if let Some(reason) = verdict.rule().and_then(|rule| rule.reason()) {
@@ -23,8 +22,8 @@ pub(super) fn text(call: &str, explanation: &Explanation<'_>, outer: &[String]) 
         text += &format!("; if nobody answers: {}", verdict.unanswered());
     }
     text += &format!("\n  {call}\n");
-    for outer in outer {
-        text += &format!("  started by: {outer}\n");
+    for about in about {
+        text += &format!("  {about}\n");
     }
     for hit in &explanation.hits {
         let end = if hit.is_lifted { " (lifted)" } else { "" };
@@ -67,14 +66,22 @@ pub(super) struct ShownExec {
     /// The wrappers that make the call, the outermost first.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     started_by: Vec<Vec<String>>,
+    /// The part of the text given to a shell that the verdict is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    within: Option<String>,
 }
 
 impl ShownExec {
-    pub(super) fn of(request: &ExecRequest, outer: &[&ExecRequest]) -> Self {
+    pub(super) fn of(
+        request: &ExecRequest,
+        outer: &[&ExecRequest],
+        within: Option<String>,
+    ) -> Self {
         Self {
             path: request.program.resolved.as_deref().map(displayed),
             argv: argv_of(request),
             started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
+            within,
         }
     }
 }

@@ -1,22 +1,24 @@
-//! Asks the process that parses, starts it when it is needed and again when it is gone.
+//! Asks the process that parses, by way of the one that keeps it.
 
-use std::io::{self, Read, Write};
-use std::os::fd::{AsFd, BorrowedFd};
-use std::path::{Path, PathBuf};
-use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::ffi::OsStr;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::net::{RecvFlags, SendFlags};
 
 use super::analysis::Analysis;
-use super::process::{ANSWER_MAX_BYTES, ARGUMENT, Answer, TEXT_MAX_BYTES};
+use super::keeper;
+use super::message::{ANSWER_MAX_BYTES, Answer, TEXT_MAX_BYTES, TextId};
+use crate::fdpass;
 
-/// How long an answer may take. The parser gives up before; then the process itself hangs.
+/// How long whoever has nothing else to do waits for an answer. The parser gives up before; then the
+/// kernel ends it.
 const ANSWER_WITHIN: Duration = Duration::from_secs(3);
-
-/// What a write to a pipe takes at once, in bytes: `PIPE_BUF`.
-const PIPE_BUF_BYTES: usize = 4096;
 
 /// Why a text is not analysed. Nothing follows from it but that.
 #[derive(Debug, thiserror::Error)]
@@ -24,156 +26,125 @@ pub(crate) enum NotAnalysed {
     #[error("it is longer than {TEXT_MAX_BYTES} bytes")]
     TooLong,
     #[error("{0}")]
-    Limits(String),
-    #[error("the parser does not start: {0}")]
-    NotStarted(io::Error),
-    #[error("the parser died of it")]
-    Died,
+    Parser(String),
     #[error("the parser does not answer")]
     Silent,
+    #[error("the parser cannot be asked: {0}")]
+    Gone(io::Error),
 }
 
-/// Reads shell text by a process of its own, which is used again.
+/// Where texts are analysed, one at a time. Dropped, it ends the processes that do it.
 #[derive(Debug)]
 pub(crate) struct Analyser {
-    program: PathBuf,
-    running: Option<Running>,
+    socket: OwnedFd,
+    keeper: Child,
+    last: TextId,
 }
 
-#[derive(Debug)]
-struct Running {
-    child: Child,
-    texts: ChildStdin,
-    answers: ChildStdout,
-}
+/// An answer, as it comes in.
+type Analysed = Result<Analysis, NotAnalysed>;
 
 impl Analyser {
     /// By `program`, which is execward itself.
-    pub(crate) fn of(program: PathBuf) -> Self {
-        Self {
-            program,
-            running: None,
-        }
+    ///
+    /// # Errors
+    /// If the process that keeps a parser does not start.
+    pub(crate) fn start(program: impl AsRef<OsStr>) -> io::Result<Self> {
+        let (socket, theirs) = fdpass::pair()?;
+        let keeper = Command::new(program)
+            .arg0("execward")
+            .arg(keeper::ARGUMENT)
+            .env_clear()
+            .stdin(Stdio::from(theirs))
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()?;
+        Ok(Self {
+            socket,
+            keeper,
+            last: TextId::CURRENT,
+        })
     }
 
     /// What stands in `text`.
     ///
     /// # Errors
     /// Why nothing is known of it.
-    pub(crate) fn analyse(&mut self, text: &[u8]) -> Result<Analysis, NotAnalysed> {
+    pub(crate) fn analyse(&mut self, text: &[u8]) -> Analysed {
+        let id = self.send(text)?;
+        let until = Instant::now() + ANSWER_WITHIN;
+        loop {
+            if let Some(analysed) = self.receive(id) {
+                return analysed;
+            }
+            let left = until.saturating_duration_since(Instant::now());
+            let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
+            match poll(&mut [PollFd::new(self.socket(), PollFlags::POLLIN)], left) {
+                Ok(0) => return Err(NotAnalysed::Silent),
+                Ok(_) | Err(Errno::EINTR) => {}
+                Err(error) => return Err(NotAnalysed::Gone(error.into())),
+            }
+        }
+    }
+
+    /// Hands a text over and waits for nothing.
+    ///
+    /// # Errors
+    /// If it is too long, or nobody takes it.
+    pub(crate) fn send(&mut self, text: &[u8]) -> Result<TextId, NotAnalysed> {
         if text.len() > TEXT_MAX_BYTES {
             return Err(NotAnalysed::TooLong);
         }
-        let mut running = match self.running.take() {
-            Some(running) => running,
-            None => Running::start(&self.program).map_err(NotAnalysed::NotStarted)?,
-        };
-        match running.ask(text) {
-            Ok(answer) => {
-                self.running = Some(running);
-                match answer {
-                    Answer::Analysed(analysis) => Ok(analysis),
-                    Answer::NotAnalysed(why) => Err(NotAnalysed::Limits(why)),
+        self.last = self.last.next();
+        let packet = self.last.packet(text);
+        match fdpass::send(self.socket(), &packet, &[], SendFlags::DONTWAIT) {
+            Ok(()) => Ok(self.last),
+            Err(rustix::io::Errno::AGAIN) => Err(NotAnalysed::Silent),
+            Err(error) => Err(NotAnalysed::Gone(error.into())),
+        }
+    }
+
+    /// The answer to the text of that number, if it is there. Others, which come late, are dropped.
+    pub(crate) fn receive(&self, id: TextId) -> Option<Analysed> {
+        let mut packet = vec![0; TextId::LENGTH + ANSWER_MAX_BYTES];
+        loop {
+            let received = fdpass::receive(self.socket(), &mut packet, RecvFlags::DONTWAIT);
+            let length = match received {
+                Ok((0, _)) => {
+                    let gone = io::ErrorKind::UnexpectedEof;
+                    return Some(Err(NotAnalysed::Gone(gone.into())));
                 }
-            }
-            Err(error) => {
-                running.end();
-                let is_silent = error.kind() == io::ErrorKind::TimedOut;
-                Err(if is_silent {
-                    NotAnalysed::Silent
-                } else {
-                    NotAnalysed::Died
-                })
+                Ok((length, _)) => length,
+                Err(rustix::io::Errno::AGAIN) => return None,
+                Err(error) => return Some(Err(NotAnalysed::Gone(error.into()))),
+            };
+            let answer = packet.get(..length).and_then(TextId::split);
+            let (of, answer) = answer.unwrap_or((TextId::CURRENT, &[]));
+            if of == id || of == TextId::CURRENT {
+                return Some(match serde_json::from_slice(answer) {
+                    Ok(Answer::Analysed(analysis)) => Ok(analysis),
+                    Ok(Answer::NotAnalysed(why)) => Err(NotAnalysed::Parser(why)),
+                    Err(error) => Err(NotAnalysed::Gone(error.into())),
+                });
             }
         }
+    }
+
+    /// What to poll for answers.
+    pub(crate) fn socket(&self) -> BorrowedFd<'_> {
+        self.socket.as_fd()
     }
 }
 
 impl Drop for Analyser {
     fn drop(&mut self) {
-        if let Some(running) = self.running.take() {
-            running.end();
-        }
-    }
-}
-
-impl Running {
-    fn start(program: &Path) -> io::Result<Self> {
-        let mut child = Command::new(program)
-            .arg(ARGUMENT)
-            .env_clear()
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null())
-            .spawn()?;
-        let (texts, answers) = (child.stdin.take(), child.stdout.take());
-        match (texts, answers) {
-            (Some(texts), Some(answers)) => Ok(Self {
-                child,
-                texts,
-                answers,
-            }),
-            _ => Err(io::Error::other("it has no pipes")),
-        }
-    }
-
-    fn ask(&mut self, text: &[u8]) -> io::Result<Answer> {
-        let until = Instant::now() + ANSWER_WITHIN;
-        let length = u32::try_from(text.len()).map_err(io::Error::other)?;
-        self.write(&length.to_le_bytes(), until)?;
-        self.write(text, until)?;
-        let mut length = [0; 4];
-        self.read(&mut length, until)?;
-        let length = usize::try_from(u32::from_le_bytes(length)).map_err(io::Error::other)?;
-        if length > ANSWER_MAX_BYTES {
-            return Err(io::Error::other("the answer is too long"));
-        }
-        let mut answer = vec![0; length];
-        self.read(&mut answer, until)?;
-        serde_json::from_slice(&answer).map_err(io::Error::other)
-    }
-
-    /// Writes all of `bytes`, or says that it takes too long.
-    fn write(&mut self, bytes: &[u8], until: Instant) -> io::Result<()> {
-        // A pipe that is ready takes this much without waiting: pipe(7).
-        for piece in bytes.chunks(PIPE_BUF_BYTES) {
-            wait(self.texts.as_fd(), PollFlags::POLLOUT, until)?;
-            self.texts.write_all(piece)?;
-        }
-        Ok(())
-    }
-
-    /// Fills `buffer`, or says that it takes too long.
-    fn read(&mut self, buffer: &mut [u8], until: Instant) -> io::Result<()> {
-        let mut filled = 0;
-        while let Some(rest) = buffer.get_mut(filled..).filter(|rest| !rest.is_empty()) {
-            wait(self.answers.as_fd(), PollFlags::POLLIN, until)?;
-            match self.answers.read(rest)? {
-                0 => return Err(io::ErrorKind::UnexpectedEof.into()),
-                read => filled += read,
-            }
-        }
-        Ok(())
-    }
-
-    fn end(mut self) {
-        drop(self.texts);
-        if let Err(error) = self.child.kill().and_then(|()| self.child.wait()) {
-            tracing::debug!(%error, "the shell's parser is gone already");
-        }
-    }
-}
-
-/// Waits until the pipe is ready, and no longer.
-fn wait(pipe: BorrowedFd<'_>, event: PollFlags, until: Instant) -> io::Result<()> {
-    loop {
-        let left = until.saturating_duration_since(Instant::now());
-        let left = PollTimeout::try_from(left).unwrap_or(PollTimeout::ZERO);
-        match poll(&mut [PollFd::new(pipe, event)], left) {
-            Ok(0) => return Err(io::ErrorKind::TimedOut.into()),
-            Ok(_) => return Ok(()),
-            Err(Errno::EINTR) => {}
-            Err(error) => return Err(error.into()),
+        // The parser reads of the end by its socket; the keeper, while there is one, by that.
+        if let Err(error) = self
+            .keeper
+            .kill()
+            .and_then(|()| self.keeper.wait().map(drop))
+        {
+            tracing::debug!(%error, "the keeper of the shell's parser is gone already");
         }
     }
 }
@@ -185,37 +156,29 @@ mod tests {
 
     use super::*;
 
-    fn asked(program: &str) -> NotAnalysed {
-        let mut analyser = Analyser::of(program.into());
-        // Of a parser that is gone or silent nothing is left for the next text.
-        assert!(analyser.analyse(b"a").is_err());
-        analyser.analyse(b"a").unwrap_err()
-    }
-
     #[test]
     fn death_and_silence_are_answers() {
-        assert!(matches!(
-            asked("/no/such/program"),
-            NotAnalysed::NotStarted(_)
-        ));
-        assert!(matches!(asked("/bin/false"), NotAnalysed::Died));
-        // What it says is no answer.
-        assert!(matches!(asked("/bin/echo"), NotAnalysed::Died));
+        assert!(Analyser::start("/no/such/program").is_err());
+        let mut gone = Analyser::start("/bin/false").unwrap();
+        for _ in 0..2 {
+            assert!(matches!(gone.analyse(b"a"), Err(NotAnalysed::Gone(_))));
+        }
         let directory = tempfile::tempdir().unwrap();
         let silent = directory.path().join("silent");
         write(&silent, "#!/bin/sh\nexec sleep 1000\n").unwrap();
         set_permissions(&silent, Permissions::from_mode(0o755)).unwrap();
-        let mut analyser = Analyser::of(silent);
+        let mut analyser = Analyser::start(silent).unwrap();
         assert!(matches!(analyser.analyse(b"a"), Err(NotAnalysed::Silent)));
-        // What no pipe holds is not waited for either.
+        // What the socket does not take is not waited for either.
         let text = vec![b'a'; TEXT_MAX_BYTES];
-        assert!(matches!(analyser.analyse(&text), Err(NotAnalysed::Silent)));
+        let is_silent = |_| matches!(analyser.send(&text), Err(NotAnalysed::Silent));
+        assert!((0..64).any(is_silent));
     }
 
     #[test]
     fn a_text_that_is_too_long_asks_nobody() {
         let text = vec![b'a'; TEXT_MAX_BYTES + 1];
-        let mut analyser = Analyser::of("/no/such/program".into());
+        let mut analyser = Analyser::start("/bin/false").unwrap();
         assert!(matches!(analyser.analyse(&text), Err(NotAnalysed::TooLong)));
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::audit::quoted;
+
 /// What a shell would do with a text, as far as the text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -36,6 +38,25 @@ pub(crate) struct Segment {
     /// The variables that are set for it, `NAME=VALUE` each, as far as they are written out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) env: Vec<String>,
+    /// Where whatever stands behind it works, if it may change that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) moves: Option<Move>,
+}
+
+/// A change of directory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Move {
+    To(String),
+    /// Only the running shell can tell.
+    Untold,
+}
+
+/// What a shell does with a text, one thing after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Step<'a> {
+    Command(&'a Segment),
+    Redirect(&'a Redirect),
 }
 
 /// Something that makes a text do what it does not say.
@@ -58,6 +79,45 @@ pub(crate) struct Redirect {
     pub(crate) writes: bool,
     /// How many commands stand before it.
     pub(crate) behind: usize,
+}
+
+impl Analysis {
+    /// Its commands and the files that it opens, in the order in which they stand.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
+        let of_segments = self.segments.iter().enumerate();
+        let commands = of_segments.map(|(at, segment)| (at, Step::Command(segment)));
+        let of_files = self.redirects.iter();
+        let redirects = of_files.map(|redirect| (redirect.behind, Step::Redirect(redirect)));
+        let mut steps: Vec<_> = redirects.chain(commands).collect();
+        // Of one number, what a command opens comes before the next command.
+        steps.sort_by_key(|(at, _)| *at);
+        steps.into_iter().map(|(_, step)| step)
+    }
+}
+
+impl Redirect {
+    /// The tool that does the same.
+    pub(crate) fn tool(&self) -> &'static str {
+        match self.writes {
+            true => "file_write",
+            false => "file_read",
+        }
+    }
+
+    /// As it is shown.
+    pub(crate) fn in_words(&self) -> String {
+        let sign = if self.writes { '>' } else { '<' };
+        format!("{sign} {}", quoted(&self.path))
+    }
+
+    /// Whether it opens what is there for every process, and no file of anybody's: `/dev/null`.
+    pub(crate) fn is_stream(&self) -> bool {
+        const STREAMS: [&str; 9] = [
+            "full", "null", "random", "stderr", "stdin", "stdout", "tty", "urandom", "zero",
+        ];
+        let device = self.path.strip_prefix("/dev/");
+        device.is_some_and(|name| STREAMS.contains(&name))
+    }
 }
 
 impl Refused {

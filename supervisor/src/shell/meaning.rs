@@ -1,8 +1,13 @@
 //! What a command of a text makes of its own words: nothing, another text, or something that only the
 //! running shell can tell.
 
+use execward_policy::ExecRequest;
+
 /// Shells that read a text of their own as bash would, as far as it is told here.
 const READING_ALIKE: [&str; 7] = ["sh", "bash", "rbash", "dash", "ash", "ksh", "mksh"];
+
+/// Files that are a shell where their first argument says so.
+const MULTICALL: [&str; 2] = ["busybox", "toybox"];
 
 /// Builtins that do no more than they say, whatever their words are.
 const HARMLESS: [&str; 9] = [
@@ -63,7 +68,10 @@ impl Meaning {
         }
         match name.as_str() {
             "" => Self::Untold("empty command"),
-            "cd" if rest.len() == 1 => Self::Directory,
+            // `-` is where it was before.
+            "cd" if rest.len() == 1 && !rest.iter().any(|to| to.starts_with('-')) => {
+                Self::Directory
+            }
             "cd" => Self::Untold("change of directory"),
             "eval" if rest.first().is_none_or(|first| !first.starts_with('-')) => {
                 Self::Text(rest.join(" "))
@@ -90,9 +98,53 @@ impl Meaning {
     }
 }
 
+/// Whether a command of that name, of whose other words nothing is known, may change the directory of
+/// the running shell. One without a name that is known may do anything.
+pub(super) fn may_move(name: Option<&str>) -> bool {
+    const MOVING: [&str; 9] = [
+        ".", "builtin", "cd", "chdir", "command", "eval", "popd", "pushd", "source",
+    ];
+    name.is_none_or(|name| MOVING.contains(&name))
+}
+
 /// Whether the shell does it itself, as far as the name says.
 pub(super) fn is_builtin(name: &str) -> bool {
     OWN.contains(&name)
+}
+
+/// What a call gives to a shell to read.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Given<'r> {
+    /// This.
+    Text(&'r [u8]),
+    /// A text that its shell reads in a way of its own.
+    Unlike,
+}
+
+/// What a call gives to a shell by `-c`, if it starts a shell and does that.
+pub(crate) fn given_text(request: &ExecRequest) -> Option<Given<'_>> {
+    let file = &request.program;
+    let paths = [Some(&file.given), file.resolved.as_ref()].into_iter();
+    let paths = paths.flatten().chain(&file.links).chain(&file.aliases);
+    let names = paths.filter_map(|path| str::from_utf8(path).ok().map(file_name));
+    let mut names: Vec<&str> = names.collect();
+    let mut arguments = request.argv.get(1..).unwrap_or_default();
+    // `busybox sh -c TEXT`.
+    if !names.iter().any(|name| is_shell(name))
+        && names.iter().any(|name| MULTICALL.contains(name))
+        && let [applet, rest @ ..] = arguments
+    {
+        names = str::from_utf8(applet).into_iter().collect();
+        arguments = rest;
+    }
+    if !request.interpreters.is_empty() || !names.iter().any(|name| is_shell(name)) {
+        return None;
+    }
+    let text = shell_text(arguments)?;
+    match names.iter().any(|name| READING_ALIKE.contains(name)) {
+        true => Some(Given::Text(text)),
+        false => Some(Given::Unlike),
+    }
 }
 
 /// Whether a program is a shell, which may be given a text of its own.
@@ -121,25 +173,28 @@ fn sets_shell(word: &str) -> bool {
 }
 
 /// The text that a shell is given by `-c`, if its options are plain.
-fn shell_text(arguments: &[String]) -> Option<&String> {
-    const PLAIN: [&str; 5] = ["--login", "--noediting", "--noprofile", "--norc", "--posix"];
+fn shell_text<W: AsRef<[u8]>>(arguments: &[W]) -> Option<&W> {
+    const PLAIN: [&[u8]; 5] = [
+        b"--login",
+        b"--noediting",
+        b"--noprofile",
+        b"--norc",
+        b"--posix",
+    ];
     let mut has_text = false;
     let mut arguments = arguments.iter();
     while let Some(argument) = arguments.next() {
-        let letters = argument.strip_prefix(['-', '+']);
-        match letters {
-            None => return Some(argument).filter(|_| has_text),
-            Some("" | "-") => return None,
-            Some(long) if long.starts_with('-') => {
-                PLAIN.contains(&argument.as_str()).then_some(())?;
-            }
-            Some(letters) => {
-                has_text |= letters.contains('c');
+        match argument.as_ref() {
+            [b'-' | b'+'] | b"--" => return None,
+            long @ [b'-' | b'+', b'-', ..] => PLAIN.contains(&long).then_some(())?,
+            [b'-' | b'+', letters @ ..] => {
+                has_text |= letters.contains(&b'c');
                 // Each takes the name of an option from the words that follow.
-                for _ in letters.matches(['o', 'O']) {
+                for _ in letters.iter().filter(|letter| b"oO".contains(letter)) {
                     arguments.next()?;
                 }
             }
+            _ => return Some(argument).filter(|_| has_text),
         }
     }
     None

@@ -2,14 +2,19 @@
 //!
 //! Nothing rests on it. What a shell starts is judged as it is started, whatever its text says; the
 //! text is read to say beforehand what would be refused. It is hostile, and its parser is C: that
-//! runs in a process of its own ([`process`]), with limits, and its silence is an answer too.
+//! runs in a process of its own ([`process`]), with limits, and its silence is an answer too. Another
+//! ([`keeper`]) starts it again.
 
 mod analyser;
 mod analysis;
+pub(crate) mod keeper;
 mod meaning;
+mod message;
 mod parse;
 pub(crate) mod process;
 mod words;
 
-pub(crate) use analyser::Analyser;
-pub(crate) use analysis::{Analysis, Redirect, Segment};
+pub(crate) use analyser::{Analyser, NotAnalysed};
+pub(crate) use analysis::{Analysis, Move, Redirect, Refused, Segment, Step};
+pub(crate) use meaning::{Given, given_text};
+pub(crate) use message::TextId;

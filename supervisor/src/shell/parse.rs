@@ -7,8 +7,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
-use super::analysis::{Analysis, Redirect, Refused, Segment};
-use super::meaning::{Meaning, is_builtin, is_plain_test};
+use super::analysis::{Analysis, Move, Redirect, Refused, Segment};
+use super::meaning::{Meaning, is_builtin, is_plain_test, may_move};
 use super::words::literal;
 
 /// How much processor time the parser may take for a text and all that is nested in it: on a busy
@@ -74,6 +74,16 @@ struct Walk {
     /// How far the text is told.
     at: usize,
     analysis: Analysis,
+}
+
+/// The words of a command, as far as they are written out.
+struct Words {
+    /// None if one of them is only known when it runs.
+    words: Option<Vec<String>>,
+    /// The variables that are set for it.
+    env: Vec<String>,
+    /// The first word.
+    name: Option<String>,
 }
 
 /// Where a node stands.
@@ -173,8 +183,47 @@ impl Walk {
         if self.analysis.segments.len() >= SEGMENTS_MAX {
             return Err(ParseError::Many);
         }
+        let Words { words, env, name } = self.words(node, place);
+        let raw = place.text.get(node.byte_range()).unwrap_or_default();
+        let position = self.analysis.segments.len();
+        let pipeline = place.pipeline.unwrap_or_else(|| self.new_pipeline());
+        if let Some(chain) = self.analysis.chains.get_mut(pipeline) {
+            chain.push(position);
+        }
+        let words = words.map(without_builtins);
+        let meaning = words.as_ref().map(|words| Meaning::of(words, &env));
+        let name = words.as_ref().map_or(name, |words| words.first().cloned());
+        let moves = match (&meaning, words.as_deref()) {
+            (Some(Meaning::Directory), Some([_, to])) if always_runs(node) => {
+                Some(Move::To(to.clone()))
+            }
+            // What it reads is looked at by itself.
+            (Some(Meaning::Text(_)), _) => None,
+            _ => may_move(name.as_deref()).then_some(Move::Untold),
+        };
+        let argv = words.filter(|words| words.first().is_some_and(|name| !name.is_empty()));
+        self.analysis.segments.push(Segment {
+            raw: raw.to_owned(),
+            is_builtin: argv.is_some() && name.is_some_and(|name| is_builtin(&name)),
+            argv,
+            env,
+            moves,
+        });
+        match meaning {
+            Some(Meaning::Text(text)) => self.text(&text, place.nested + 1)?,
+            Some(Meaning::Untold(what)) => self.refuse(what, node, place),
+            Some(Meaning::Directory) if !always_runs(node) => {
+                self.refuse("change of directory", node, place);
+            }
+            Some(Meaning::Directory | Meaning::Plain) | None => {}
+        }
+        Ok(())
+    }
+
+    /// The words of a command.
+    fn words(&mut self, node: Node<'_>, place: Place<'_>) -> Words {
         let mut words = Some(Vec::new());
-        let mut env = Vec::new();
+        let (mut env, mut name) = (Vec::new(), None);
         let mut end = node.start_byte();
         let mut cursor = node.walk();
         for child in node.children(&mut cursor) {
@@ -190,7 +239,10 @@ impl Walk {
                     None => self.refuse("variable", child, place),
                 },
                 _ => match literal(child, place.text) {
-                    Ok(word) => words.iter_mut().for_each(|words| words.push(word.clone())),
+                    Ok(word) => {
+                        name = name.or_else(|| Some(word.clone()).filter(|_| words.is_some()));
+                        words.iter_mut().for_each(|words| words.push(word.clone()));
+                    }
                     Err(what) => {
                         words = None;
                         // The tree tells of the others itself.
@@ -201,31 +253,7 @@ impl Walk {
                 },
             }
         }
-        let raw = place.text.get(node.byte_range()).unwrap_or_default();
-        let position = self.analysis.segments.len();
-        let pipeline = place.pipeline.unwrap_or_else(|| self.new_pipeline());
-        if let Some(chain) = self.analysis.chains.get_mut(pipeline) {
-            chain.push(position);
-        }
-        let words = words.map(without_builtins);
-        let meaning = words.as_ref().map(|words| Meaning::of(words, &env));
-        let argv = words.filter(|words| words.first().is_some_and(|name| !name.is_empty()));
-        let name = argv.as_ref().and_then(|words| words.first());
-        self.analysis.segments.push(Segment {
-            raw: raw.to_owned(),
-            is_builtin: name.is_some_and(|name| is_builtin(name)),
-            argv,
-            env,
-        });
-        match meaning {
-            Some(Meaning::Text(text)) => self.text(&text, place.nested + 1)?,
-            Some(Meaning::Untold(what)) => self.refuse(what, node, place),
-            Some(Meaning::Directory) if !always_runs(node) => {
-                self.refuse("change of directory", node, place);
-            }
-            Some(Meaning::Directory | Meaning::Plain) | None => {}
-        }
-        Ok(())
+        Words { words, env, name }
     }
 
     fn redirect(&mut self, node: Node<'_>, place: Place<'_>) {

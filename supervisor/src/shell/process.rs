@@ -1,48 +1,39 @@
-//! The process that parses: `execward __shell`, which reads texts and writes analyses until its
-//! input ends.
-//!
-//! Each text and each answer goes behind its length, four bytes, little-endian.
+//! The process that parses: `execward __parse`, which takes texts and sends analyses over the socket
+//! that is its standard input, until the other end is closed.
 
-use std::io::{self, Read, Write};
+use std::io::{self, stdin};
+use std::os::fd::AsFd;
 use std::process::ExitCode;
 
+use nix::sys::prctl;
 use nix::sys::resource::{Resource, setrlimit};
-use serde::{Deserialize, Serialize};
+use nix::unistd::alarm;
+use rustix::net::{RecvFlags, SendFlags};
 
-use super::analysis::Analysis;
+use super::message::{Answer, TEXT_MAX_BYTES, TextId};
 use super::parse::analyse;
+use crate::fdpass;
 
 /// The first argument by which execward is this process.
-pub(crate) const ARGUMENT: &str = "__shell";
-
-/// Longest text that is analysed, in bytes.
-pub(super) const TEXT_MAX_BYTES: usize = 64 << 10;
-
-/// Longest answer, in bytes.
-pub(super) const ANSWER_MAX_BYTES: usize = 4 << 20;
+pub(crate) const ARGUMENT: &str = "__parse";
 
 /// Most memory that the process may have, in bytes.
 const MEMORY_MAX_BYTES: u64 = 512 << 20;
 
-/// What the process answers.
-#[derive(Debug, Serialize, Deserialize)]
-pub(super) enum Answer {
-    Analysed(Analysis),
-    /// Why not.
-    NotAnalysed(String),
-}
+/// After how many seconds over one text the kernel ends the process. The parser gives up before.
+const ALARM_SECONDS: u32 = 2;
 
 /// Confines itself, and serves.
 pub(crate) fn main() -> ExitCode {
-    let served = confine().and_then(|()| serve(&mut io::stdin().lock(), &mut io::stdout().lock()));
-    match served {
+    match confine().and_then(|()| serve(stdin())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
 /// Gives up what parsing does not need: memory beyond what any text takes, files to write, more
-/// descriptors, core dumps, and processes, which root may start all the same: getrlimit(2).
+/// descriptors, core dumps, processes, which root may start all the same: getrlimit(2). Closes its
+/// own memory to others.
 fn confine() -> io::Result<()> {
     for (resource, most) in [
         (Resource::RLIMIT_AS, MEMORY_MAX_BYTES),
@@ -53,37 +44,33 @@ fn confine() -> io::Result<()> {
     ] {
         setrlimit(resource, most, most).map_err(io::Error::from)?;
     }
-    nix::sys::prctl::set_no_new_privs().map_err(io::Error::from)
+    prctl::set_dumpable(false)?;
+    prctl::set_no_new_privs()?;
+    Ok(())
 }
 
-fn serve(input: &mut impl Read, output: &mut impl Write) -> io::Result<()> {
+fn serve(socket: impl AsFd) -> io::Result<()> {
+    let mut message = vec![0; TextId::LENGTH + TEXT_MAX_BYTES];
     loop {
-        let mut length = [0; 4];
-        match input.read_exact(&mut length) {
-            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(()),
-            read => read?,
+        let (length, _) = fdpass::receive(socket.as_fd(), &mut message, RecvFlags::empty())?;
+        if length == 0 {
+            return Ok(());
         }
-        let length = usize::try_from(u32::from_le_bytes(length)).map_err(io::Error::other)?;
-        if length > TEXT_MAX_BYTES {
-            return Err(io::Error::other("a text is too long"));
-        }
-        let mut text = vec![0; length];
-        input.read_exact(&mut text)?;
-        let answer = match str::from_utf8(&text) {
-            Ok(text) => match analyse(text) {
-                Ok(analysis) => Answer::Analysed(analysis),
-                Err(error) => Answer::NotAnalysed(error.to_string()),
-            },
-            Err(_) => Answer::NotAnalysed("it is not UTF-8".to_owned()),
-        };
-        let mut answer = serde_json::to_vec(&answer)?;
-        if answer.len() > ANSWER_MAX_BYTES {
-            let long = Answer::NotAnalysed("what is in it is too much".to_owned());
-            answer = serde_json::to_vec(&long)?;
-        }
-        let length = u32::try_from(answer.len()).map_err(io::Error::other)?;
-        output.write_all(&length.to_le_bytes())?;
-        output.write_all(&answer)?;
-        output.flush()?;
+        let message = message.get(..length).unwrap_or_default();
+        let (id, text) = TextId::split(message).ok_or(io::ErrorKind::InvalidData)?;
+        alarm::set(ALARM_SECONDS);
+        let answer = answer(text).encode(id)?;
+        alarm::cancel();
+        fdpass::send(socket.as_fd(), &answer, &[], SendFlags::empty())?;
+    }
+}
+
+fn answer(text: &[u8]) -> Answer {
+    match str::from_utf8(text) {
+        Ok(text) => match analyse(text) {
+            Ok(analysis) => Answer::Analysed(analysis),
+            Err(error) => Answer::NotAnalysed(error.to_string()),
+        },
+        Err(_) => Answer::NotAnalysed("it is not UTF-8".to_owned()),
     }
 }

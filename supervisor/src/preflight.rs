@@ -1,0 +1,181 @@
+//! What the text that a shell is given will come to, before any of it runs.
+//!
+//! Each exec of the text is judged when it comes, so nothing is allowed here. But where a deny is sure
+//! to meet a part of the text, none of it runs; and what the text does without an exec, such as writing
+//! a file by a redirection, is seen here or not at all.
+
+use std::collections::HashSet;
+
+use execward_policy::{Action, Destination, ExecRequest, Ruleset, ShellCommand, ToolCall, Verdict};
+use jiff::Timestamp;
+
+use crate::audit::{ShellNote, quoted};
+use crate::exec::{Destinations, Patience, View};
+use crate::gate::Gate;
+use crate::judge::Judgement;
+use crate::kernel::Kernel;
+use crate::shell::{Analysis, Move, Redirect, Refused, Segment, Step};
+use crate::subject::Subject;
+
+/// Most paths of a text that are followed.
+const FOLLOWED_MAX: usize = 64;
+
+/// A part of a text that can be judged.
+enum Part<'a> {
+    Command(&'a Segment, ShellCommand),
+    File(&'a Redirect, ToolCall),
+}
+
+impl Gate {
+    /// The verdict on a shell's exec, once its text is looked at: `judgement`, or a refusal.
+    pub(crate) fn look_ahead(
+        &mut self,
+        judgement: Judgement,
+        request: &ExecRequest,
+        subject: &mut Subject,
+    ) -> Judgement {
+        let Some(text) = subject.text.take() else {
+            return judgement;
+        };
+        subject.program.set_shell(note(&text));
+        let denied = match &text {
+            Ok(analysis) => {
+                let (rules, kernel) = (&self.rules, &mut self.kernel);
+                let denied = denied(analysis, request, rules, kernel, &subject.view);
+                denied.map(|(verdict, part)| Judgement::of(verdict).within(part))
+            }
+            Err(_) => None,
+        };
+        subject.text = Some(text);
+        denied.unwrap_or(judgement)
+    }
+}
+
+/// The denial of the first part of a text that is denied, and that part in words. The text is given to
+/// the shell of `request`, which the task of `view` starts.
+pub(crate) fn denied<'r>(
+    analysis: &Analysis,
+    request: &ExecRequest,
+    rules: &'r Ruleset,
+    kernel: &mut Kernel,
+    view: &View,
+) -> Option<(Verdict<'r>, String)> {
+    let mut parts = parts(analysis, request.cwd.as_deref());
+    let mut named = HashSet::new();
+    for part in &parts {
+        match part {
+            Part::Command(_, command) => {
+                let request = command.request(request);
+                named.extend(request.iter().flat_map(|it| rules.named_paths(it)));
+                named.extend(request.map(|it| it.program.given));
+            }
+            Part::File(_, call) => named.extend(call.named_paths()),
+        }
+    }
+    let shell = ExecRequest {
+        destinations: destinations(named, kernel, view),
+        ..request.clone()
+    };
+    let now = Timestamp::now();
+    let mut denied = parts.iter_mut().filter_map(|part| match part {
+        Part::Command(segment, command) => {
+            let verdict = rules.denied_in_text(command, &shell, now)?;
+            Some((verdict, quoted(&segment.raw)))
+        }
+        Part::File(redirect, call) => {
+            call.destinations.clone_from(&shell.destinations);
+            let verdict = rules.decide_tool(call, now);
+            is_denial(&verdict).then(|| (verdict, redirect.in_words()))
+        }
+    });
+    denied.next()
+}
+
+/// Where each of `named` leads. Of a file system that would be waited for, and of what is not there
+/// yet, the text counts.
+fn destinations(named: HashSet<Vec<u8>>, kernel: &mut Kernel, view: &View) -> Destinations {
+    let named = named.into_iter().filter(|path| path.starts_with(b"/"));
+    let mut destinations = Destinations::new();
+    for (number, path) in named.enumerate() {
+        let one = std::slice::from_ref(&path);
+        if number < FOLLOWED_MAX
+            && let Ok(found) = kernel.destinations(view, one, Patience::Cached)
+        {
+            destinations.extend(found);
+        }
+        let written = Destination::as_written(&path);
+        destinations.entry(path).or_insert(written);
+    }
+    destinations
+}
+
+/// Whether a deny is met, and no question that nobody is asked.
+fn is_denial(verdict: &Verdict<'_>) -> bool {
+    let rule = verdict.rule();
+    rule.is_some_and(|rule| rule.action() == Action::Deny)
+}
+
+/// For the record: what is known of a text, or why nothing is.
+pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
+    let analysis = match text {
+        Ok(analysis) => analysis,
+        Err(why) => return ShellNote::not_analysed(why),
+    };
+    let commands = analysis.segments.iter();
+    let untold = analysis.refused.iter();
+    ShellNote::of(
+        commands.map(|segment| segment.raw.as_str()),
+        untold.map(Refused::in_words),
+    )
+}
+
+/// The parts of a text that can be judged, of a shell that works in `cwd`, in their order.
+fn parts<'a>(analysis: &'a Analysis, cwd: Option<&[u8]>) -> Vec<Part<'a>> {
+    let mut cwd = cwd.map(<[u8]>::to_vec);
+    let mut parts = Vec::new();
+    for step in analysis.steps() {
+        match step {
+            Step::Command(segment) => {
+                parts.extend(command(segment, cwd.as_deref()));
+                match &segment.moves {
+                    Some(Move::To(to)) => cwd = entered(to.as_bytes(), cwd),
+                    Some(Move::Untold) => cwd = None,
+                    None => {}
+                }
+            }
+            Step::Redirect(redirect) if !redirect.is_stream() => {
+                parts.extend(file(redirect, cwd.as_deref()));
+            }
+            Step::Redirect(_) => {}
+        }
+    }
+    parts
+}
+
+fn command<'a>(segment: &'a Segment, cwd: Option<&[u8]>) -> Option<Part<'a>> {
+    let bytes = |words: &[String]| words.iter().map(|word| word.clone().into_bytes()).collect();
+    let command = ShellCommand {
+        argv: bytes(segment.argv.as_ref()?),
+        env: bytes(&segment.env),
+        cwd: cwd.map(<[u8]>::to_vec),
+        is_builtin: segment.is_builtin,
+    };
+    Some(Part::Command(segment, command))
+}
+
+/// `None` if nobody can tell which file it is.
+fn file<'a>(redirect: &'a Redirect, cwd: Option<&[u8]>) -> Option<Part<'a>> {
+    let mut call = ToolCall::new(redirect.tool());
+    call.paths.push(redirect.path.clone().into_bytes());
+    call.cwd = cwd.map(<[u8]>::to_vec);
+    let is_told = redirect.path.starts_with('/') || call.cwd.is_some();
+    is_told.then_some(Part::File(redirect, call))
+}
+
+/// The directory that a shell in `cwd` enters.
+fn entered(to: &[u8], cwd: Option<Vec<u8>>) -> Option<Vec<u8>> {
+    if to.starts_with(b"/") {
+        return Some(to.to_vec());
+    }
+    Some([&cwd?, b"/".as_slice(), to].concat())
+}

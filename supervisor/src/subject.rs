@@ -1,0 +1,52 @@
+//! An exec on its way from the kernel's question to the answer.
+
+use std::time::Instant;
+
+use crate::approval::FactsDigest;
+use crate::audit::{Caller, Program};
+use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image, View};
+use crate::parking::Asked;
+use crate::shell::Analysis;
+
+/// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
+#[derive(Debug)]
+pub(crate) struct Subject {
+    pub(crate) received: Instant,
+    pub(crate) caller: Caller,
+    pub(crate) program: Program,
+    pub(crate) attempt: ExecAttempt,
+    pub(crate) args: ExecArgs,
+    pub(crate) view: View,
+    pub(crate) cwd: Vec<u8>,
+    /// Whether the digests of its files were taken, or tried.
+    pub(crate) is_digested: bool,
+    /// The scripts whose digests were.
+    pub(crate) scripts: Vec<Vec<u8>>,
+    /// The paths that it names, once they are followed.
+    pub(crate) named: Option<Vec<Vec<u8>>>,
+    /// Where they lead.
+    pub(crate) destinations: Destinations,
+    /// What is known of the text that it gives to a shell, or why nothing is; present once that was
+    /// asked.
+    pub(crate) text: Option<Result<Analysis, String>>,
+    /// Present once a person was asked about it.
+    pub(crate) asked: Option<Box<Asked>>,
+}
+
+impl Subject {
+    /// What an answer about this exec is bound to, once its strings are read.
+    pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
+        FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
+    }
+
+    /// What must be found at the exec-stop if `image` is loaded with the subject's strings.
+    pub(crate) fn expectation(&self, image: &Image) -> Expectation {
+        // A question to the kernel, not an exec: nothing may load.
+        let loads = !self.attempt.flags.is_check_only();
+        let exe = image.loaded_id().filter(|_| loads);
+        let args = &self.args;
+        let execfn = args.execfn(&self.attempt);
+        let argv = image.final_argv(&args.argv, &execfn);
+        Expectation::new(exe, &argv, &args.envp, execfn, self.view.is_foreign())
+    }
+}

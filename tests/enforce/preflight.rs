@@ -1,0 +1,209 @@
+//! The text that a shell is given, looked at before any of it runs.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a record without the field is a failed test"
+)]
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::process::Stdio;
+
+use execward_tests::{Asking, Ground, Lines, Ran, end_of, until};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
+use crate::lifetime::gate_of;
+
+const RULES: &str = "[[deny]]\nid = \"no-push\"\ncommand = \"git push\"\nreason = \"a person publishes\"\n\
+    instead = \"commit\"\n\
+    [[deny]]\nid = \"secret\"\npath = \"DIR/secret\"\n\
+    [[deny]]\nid = \"outside\"\ntool = \"file_write\"\npath = \"!DIR/\"\n\
+    [[deny]]\nid = \"no-kill\"\ncommand = \"kill\"\n";
+
+fn ground() -> Ground {
+    let ground = Ground::full(RULES);
+    fs::create_dir(ground.path("sub")).expect("a directory");
+    fs::write(ground.path("secret"), "").expect("a file");
+    symlink("../secret", ground.path("sub/link")).expect("a link");
+    ground
+}
+
+/// Of a session whose CMD is this text in `sh`: whether it was refused, by which rule.
+fn refused_by(ran: &Ran) -> Option<String> {
+    let decided = &ran.decisions(&["sh", "-c"])[0]["decision"];
+    let is_refused = decided["verdict"] == "deny";
+    assert_eq!(ran.code() == Some(126), is_refused, "{}", ran.stderr);
+    is_refused.then(|| decided["rule"]["id"].as_str().expect("a rule").to_owned())
+}
+
+#[test]
+fn nothing_runs_of_a_text_of_which_a_part_is_denied() {
+    let ground = ground();
+    let ran = ground.run(&["sh", "-c", "touch made; git -C sub push"]);
+    assert_eq!(refused_by(&ran).as_deref(), Some("no-push"));
+    assert!(!ground.has("made"));
+    assert!(ran.decisions(&["touch"]).is_empty());
+    let decision = ran.decisions(&["sh"])[0];
+    assert_eq!(decision["effect"]["errno"], "EPERM");
+    assert_eq!(
+        decision["decision"]["detail"],
+        "its text: \"git -C sub push\""
+    );
+    let commands = serde_json::json!(["touch made", "git -C sub push"]);
+    assert_eq!(decision["proc"]["shell"]["commands"], commands);
+    let said =
+        "(rule no-push, for \"git -C sub push\" in its text): a person publishes. Instead: commit";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    let ran = ground.run(&["sh", "-c", "touch made; echo 'git push' >sub/x 2>/dev/null"]);
+    assert_eq!(refused_by(&ran), None);
+    assert!(ground.has("made"));
+    let untold = &ran.decisions(&["sh"])[0]["proc"]["shell"]["untold"];
+    let expected = [
+        "redirection `>sub/x` at 1:29",
+        "redirection `2>/dev/null` at 1:36",
+    ];
+    assert_eq!(*untold, serde_json::json!(expected));
+}
+
+#[test]
+fn each_part_is_judged_where_the_text_puts_it() {
+    let ground = ground();
+    let secret = ground.path("secret").display().to_string();
+    for (text, rule) in [
+        ("true && env A=1 git push", "no-push"),
+        ("if false; then git push; fi", "no-push"),
+        ("eval 'git push'", "no-push"),
+        ("sh -c 'git push'", "no-push"),
+        ("kill -0 1", "no-kill"),
+        ("cd sub && cat ../secret", "secret"),
+        ("cd sub; cat link", "secret"),
+        ("echo x > secret", "secret"),
+        ("echo x >> sub/link", "secret"),
+        ("cat < secret", "secret"),
+        ("echo x > /tmp/execward-none", "outside"),
+        ("cd sub; echo x > ../../execward-none", "outside"),
+    ] {
+        assert_eq!(
+            refused_by(&ground.run(&["sh", "-c", text])).as_deref(),
+            Some(rule),
+            "{text}"
+        );
+    }
+    for text in [
+        "true || echo git push",
+        // To a builtin it is a text.
+        &format!("echo {secret}; test -f {secret} || true"),
+        "cat <sub/x 2>/dev/null || true",
+        "cd sub; echo x > x",
+        "echo x 2>/dev/null >/dev/null",
+        "mkdir -p a/b && touch a/b/c",
+        // Where that is, only the running shell can tell.
+        "d=sub; cd $d; cat secret 2>/dev/null || true; echo x > secret",
+    ] {
+        let ran = ground.run(&["sh", "-c", text]);
+        assert_eq!(refused_by(&ran), None, "{text}");
+        assert_eq!(ran.code(), Some(0), "{text}: {}", ran.stderr);
+    }
+    // What it does not tell beforehand is refused when it comes.
+    let ran = ground.run(&["sh", "-c", "p=push; touch one; git $p; echo $?"]);
+    assert_eq!((refused_by(&ran), ran.stdout.as_str()), (None, "126\n"));
+    assert!(ground.has("one"));
+}
+
+#[test]
+fn every_guise_of_a_shell_is_one() {
+    let ground = ground();
+    let linked = ground.path("linked").display().to_string();
+    symlink("/bin/bash", &linked).expect("a link");
+    for cmd in [
+        &["/bin/sh", "-c", "git push"][..],
+        &["bash", "-ec", "git push", "x"],
+        &["bash", "-O", "extglob", "-c", "git push"],
+        &[&linked, "-c", "git push"],
+        &["busybox", "sh", "-c", "git push"],
+    ] {
+        let ran = ground.run(cmd);
+        assert_eq!(ran.code(), Some(126), "{cmd:?}: {}", ran.stderr);
+        assert_eq!(ran.decisions(&[])[0]["decision"]["rule"]["id"], "no-push");
+    }
+    // The argument of another program is none.
+    assert_eq!(ground.run(&["echo", "-c", "git push"]).code(), Some(0));
+}
+
+#[test]
+fn a_text_that_is_not_analysed_is_judged_by_what_it_runs_alone() {
+    let ground = ground();
+    let long = format!("touch long; git push; # {}", "x".repeat(70_000));
+    let ran = ground.run(&["bash", "-c", &long]);
+    let decision = ran.decisions(&[])[0];
+    assert_eq!(decision["decision"]["verdict"], "allow");
+    let said = decision["proc"]["shell"]["not_analysed"]
+        .as_str()
+        .expect("why");
+    assert!(said.contains("longer than 65536 bytes"), "{said}");
+    assert_eq!(
+        ran.decisions(&["git"])[0]["decision"]["rule"]["id"],
+        "no-push"
+    );
+    assert!(ground.has("long"));
+}
+
+#[test]
+fn without_its_parser_a_session_goes_on() {
+    let ground = ground();
+    let script = "read x; sh -c 'touch one; git push'; echo $?; sh -c 'touch two'; echo $?";
+    let path = ground.path("script.sh");
+    fs::write(&path, script).expect("a script");
+    let mut front = ground
+        .command(&["sh", &path.display().to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("a session");
+    let front_pid = Pid::from_raw(i32::try_from(front.id()).expect("a pid"));
+    let gate = gate_of(front_pid);
+    let keeper = until("the keeper", || {
+        let children = fs::read_to_string(format!("/proc/{gate}/task/{gate}/children")).ok()?;
+        children.split_whitespace().find_map(|child| {
+            let line = fs::read(format!("/proc/{child}/cmdline")).ok()?;
+            (line == b"execward\0__shell\0").then(|| child.parse().expect("a pid"))
+        })
+    });
+    kill(Pid::from_raw(keeper), Signal::SIGKILL).expect("kill");
+    until("its end", || {
+        let status = fs::read_to_string(format!("/proc/{keeper}/status"));
+        status.is_err().then_some(())
+    });
+    drop(front.stdin.take());
+    let lines = Lines::of(front.stdout.take().expect("stdout"));
+    // Its parts are met when they come.
+    assert_eq!(lines.next_line().as_deref(), Some("126"));
+    assert_eq!(lines.next_line().as_deref(), Some("0"));
+    assert!(end_of(&mut front).success());
+    assert!(ground.has("one") && ground.has("two"));
+    let records = ground.records_at_end();
+    let said = records
+        .iter()
+        .filter_map(|it| it["proc"]["shell"]["not_analysed"].as_str());
+    assert_eq!(
+        said.filter(|why| why.contains("cannot be asked")).count(),
+        2
+    );
+}
+
+#[test]
+fn whoever_is_asked_about_a_shell_sees_what_its_text_says() {
+    let rules = "[[ask]]\nid = \"ask-bash\"\ncommand = \"bash -c\"\n";
+    let mut asking = Asking::sh(rules, "/bin/bash -c 'echo a; cat b > c'; echo $?");
+    let question = asking.question();
+    let shell = &question.message["request"]["proc"]["shell"];
+    assert_eq!(shell["commands"], serde_json::json!(["echo a", "cat b"]));
+    assert_eq!(
+        shell["untold"],
+        serde_json::json!(["redirection `> c` at 1:15"])
+    );
+    asking.answer(&["deny", &question.id]);
+    assert_eq!(asking.stdout.next_line().expect("a status"), "126");
+    let _records = asking.end();
+}
