@@ -25,6 +25,19 @@ impl Host {
     }
 }
 
+impl Host {
+    /// As an entry of `host`; `None` for a name of one label, which may be that of a remote, or an
+    /// alias of the client's.
+    pub(crate) fn entry(&self) -> Option<String> {
+        let name = self.name();
+        let port = self.port.map_or(String::new(), |port| format!(":{port}"));
+        if name.contains(':') {
+            return Some(format!("[{name}]{port}"));
+        }
+        name.contains('.').then(|| name + &port)
+    }
+}
+
 /// An entry of `host`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HostPattern {

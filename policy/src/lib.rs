@@ -94,6 +94,7 @@
 #[cfg(test)]
 extern crate self as execward_policy;
 
+mod amendment;
 mod approval;
 mod arity;
 mod case;
@@ -158,6 +159,7 @@ mod watch;
 mod word;
 mod wrapper;
 
+pub use amendment::{Amendment, Scope, exact_rule};
 pub use approval::Approval;
 pub use class::classes;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};

@@ -32,7 +32,7 @@ pub(crate) use unlisted::NotSafe;
 pub struct Ruleset {
     pub(crate) table: RuleTable,
     pub(crate) trust: Trust,
-    modes: Modes,
+    pub(crate) modes: Modes,
     tools: ToolModes,
     pub(crate) safe_bins: SafeBins,
     wants: Wants,

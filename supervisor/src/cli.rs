@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
+use execward_policy::Scope;
 
 use crate::approval::Prompt;
 use crate::control::{Span, Where};
@@ -178,9 +179,10 @@ pub(crate) struct CheckArgs {
 pub(crate) struct ExplainArgs {
     /// Which exec: its ID in a refusal line, a question or the log, or the start of it
     pub(crate) id: String,
-    /// Print a rule that allows exactly this call
-    #[arg(long)]
-    pub(crate) rule: bool,
+    /// Print a rule: one that allows exactly this call, or of another scope what could be saved of it
+    #[arg(long, value_name = "SCOPE", num_args = 0..=1, require_equals = true)]
+    #[arg(default_missing_value = "exact", value_enum)]
+    pub(crate) rule: Option<RuleScope>,
     /// One line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -192,6 +194,30 @@ pub(crate) struct ExplainArgs {
     /// The log to search
     #[arg(long, value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
+}
+
+/// How much a rule covers.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum RuleScope {
+    /// The call alone
+    Exact,
+    /// Its command with the same flags or fewer
+    Flags,
+    /// Its command in its ordinary use
+    Prefix,
+    /// Its program with any arguments
+    Program,
+}
+
+impl From<RuleScope> for Scope {
+    fn from(scope: RuleScope) -> Self {
+        match scope {
+            RuleScope::Exact => Self::Exact,
+            RuleScope::Flags => Self::Flags,
+            RuleScope::Prefix => Self::Prefix,
+            RuleScope::Program => Self::Program,
+        }
+    }
 }
 
 /// `run`'s own arguments. The gate, a process of its own, reads the same.

@@ -7,11 +7,13 @@
 
 use std::time::{Duration, Instant};
 
-use execward_policy::{Places as PolicyPlaces, Ruleset};
+use execward_policy::{Amendment, ExecRequest, Places as PolicyPlaces, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
-use crate::approval::{Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, Waiting};
+use crate::approval::{
+    Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, ShownAmendment, Waiting,
+};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::cli::RunArgs;
 use crate::consent::Answer;
@@ -190,6 +192,7 @@ impl Gate {
         subject: Subject,
         image: Image,
         judgement: Judgement,
+        request: &ExecRequest,
     ) {
         let now = Instant::now();
         let approvers = self.parking.approvers();
@@ -218,7 +221,9 @@ impl Gate {
             program: subject.program.clone(),
             _image: image,
         });
-        if let Err(why) = self.put_question(&asked, &judgement) {
+        let name = format!("allow-{}", asked.exec_id);
+        let amendments = self.rules.amendments(request, &name, Timestamp::now());
+        if let Err(why) = self.put_question(&asked, &judgement, amendments) {
             tracing::error!(why, "a question cannot be asked");
             return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
         }
@@ -250,14 +255,19 @@ impl Gate {
     }
 
     /// The record that an exec is held, then the question.
-    fn put_question(&mut self, asked: &Asked, judgement: &Judgement) -> Result<(), String> {
+    fn put_question(
+        &mut self,
+        asked: &Asked,
+        judgement: &Judgement,
+        amendments: Vec<Amendment>,
+    ) -> Result<(), String> {
         let asked_at = Timestamp::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
         let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);
         let rule = judgement.rule.clone();
         let reason = judgement.reason.clone();
-        let request = Request::new(
+        let mut request = Request::new(
             &asked.program,
             rule,
             reason,
@@ -265,6 +275,7 @@ impl Gate {
             judgement.unanswered,
         )
         .map_err(|error| error.to_string())?;
+        request.amendments = amendments.into_iter().map(ShownAmendment::from).collect();
         self.ledger
             .held(
                 asked.exec_id,

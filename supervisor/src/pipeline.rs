@@ -12,7 +12,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use execward_policy::{Ancestor, Decision};
+use execward_policy::{Decision, ExecRequest};
 use jiff::Timestamp;
 use nix::errno::Errno;
 
@@ -30,7 +30,6 @@ use crate::readers::{ExecJob, Job};
 use crate::seccomp::Notification;
 use crate::shell::{self, Given};
 use crate::subject::Subject;
-use crate::tracee::Tid;
 use crate::watch::Activity;
 
 /// Why the text of such a shell is not analysed.
@@ -291,8 +290,7 @@ impl Gate {
         }
         let judgement = self.look_ahead(judgement, &request, &mut subject);
         let judgement = self.weigh(judgement, &subject, &image);
-        let history = self.history(&judgement, &request, subject.view.status());
-        self.dispose(notification, subject, image, judgement, history);
+        self.dispose(notification, subject, image, judgement, &request);
     }
 
     /// Does as the policy says.
@@ -302,7 +300,7 @@ impl Gate {
         subject: Subject,
         image: Image,
         judgement: Judgement,
-        history: Option<(Arc<Ancestor>, Tid)>,
+        request: &ExecRequest,
     ) {
         match judgement.decision {
             Decision::Allow | Decision::Ask
@@ -317,12 +315,12 @@ impl Gate {
             Decision::Allow => {
                 let loads = Loads {
                     expectation: subject.expectation(&image),
-                    history,
+                    history: self.history(&judgement, request, subject.view.status()),
                     image: Some(image),
                 };
                 self.admit(notification, subject, loads, &judgement);
             }
-            Decision::Ask => self.ask(notification, subject, image, judgement),
+            Decision::Ask => self.ask(notification, subject, image, judgement, request),
             Decision::Deny => self.refuse_exec(notification, subject, &judgement),
         }
     }

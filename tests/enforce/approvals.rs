@@ -32,6 +32,8 @@ fn what_is_asked_and_allowed_runs_exactly_once() {
     assert_eq!(proc["path"], "/usr/bin/touch");
     assert_eq!(proc["argv"], serde_json::json!(["/usr/bin/touch", "a"]));
     assert_eq!(question.message["request"]["rule"]["id"], "ask-touch");
+    // The rule that asks is of the same layer: nothing that could be saved would help.
+    assert!(question.message["request"]["amendments"].is_null());
     let (_, shown, _) = asking.client(&["pending"]);
     assert!(shown.contains(" /usr/bin/touch a  (process "), "{shown}");
     asking.answer(&["allow", &question.id, "--reason", "fine"]);
@@ -264,4 +266,55 @@ fn whoever_is_asked_sees_what_the_program_is_called() {
     asking.answer(&["deny", &question.id]);
     let records = asking.end();
     assert_eq!(of_type(&records, "exec.held").count(), 1);
+}
+
+/// `execward WORDS` in the session's directory: its status, and what it prints.
+fn execward(directory: &Ground, words: &[&str]) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(binary("execward"));
+    command
+        .args(words)
+        .current_dir(directory.path(""))
+        .env("HOME", directory.path(""));
+    let (status, stdout, _) = execward_tests::finish(command);
+    (status.code(), stdout)
+}
+
+#[test]
+fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
+    let fresh = Ground::new("");
+    let policy = "version = 1\n[mode]\nsecurity = \"allowlist\"\n";
+    std::fs::write(fresh.path("policy.toml"), policy).expect("a policy");
+    let mut asking = Asking::start(fresh, "socket", "/usr/bin/touch a; read go");
+    let question = asking.question();
+    let offered = &question.message["request"]["amendments"];
+    let scopes = offered.as_array().expect("some").iter();
+    let scopes: Vec<_> = scopes.map(|it| &it["scope"]).collect();
+    assert_eq!(scopes, ["exact", "prefix", "program"]);
+    asking.answer(&["deny", &question.id]);
+    let place = asking.ground();
+    let explain = |scope: &str| {
+        let rule = format!("--rule={scope}");
+        let policy = ["--policy", "policy.toml", "--log", "audit.jsonl"];
+        let words = [&["explain", &question.id, &rule], policy.as_slice()].concat();
+        execward(place, &words)
+    };
+    for (number, scope) in ["exact", "prefix", "program"].into_iter().enumerate() {
+        let (code, rule) = explain(scope);
+        assert_eq!(code, Some(0), "{scope}");
+        let expected = offered[number]["rule"].as_str().expect("a rule");
+        assert!(scope == "exact" || rule.ends_with(expected), "{rule}");
+        std::fs::write(place.path("saved.toml"), format!("{policy}{rule}")).expect("a policy");
+        let call = [
+            "check",
+            "--policy",
+            "saved.toml",
+            "--",
+            "/usr/bin/touch",
+            "a",
+        ];
+        assert_eq!(execward(place, &call).0, Some(0), "{rule}");
+    }
+    assert_eq!(explain("flags").0, Some(1));
+    let records = asking.end();
+    assert_eq!(ground(&records, "a"), ("deny", "user"));
 }

@@ -20,13 +20,13 @@ pub fn finish(mut command: Command) -> (ExitStatus, String, String) {
     let stdout = drain(child.stdout.take().expect("stdout"));
     let stderr = drain(child.stderr.take().expect("stderr"));
     let status = end_of(&mut child);
+    // Text as it is; of other bytes their escapes.
     let text = |bytes: Vec<u8>| {
-        bytes
-            .escape_ascii()
-            .to_string()
-            .replace("\\n", "\n")
-            .replace("\\'", "'")
-            .replace("\\\"", "\"")
+        let shown = bytes.iter().map(|byte| match byte {
+            b'\n' | b' '..=b'~' => char::from(*byte).to_string(),
+            _ => byte.escape_ascii().to_string(),
+        });
+        shown.collect::<String>()
     };
     (
         status,

@@ -125,7 +125,7 @@ impl Ruleset {
     }
 
     /// Whether every `#!` interpreter may run for an allowed script.
-    fn allows_interpreters(&self, images: &Images<'_>, now: Timestamp) -> bool {
+    pub(crate) fn allows_interpreters(&self, images: &Images<'_>, now: Timestamp) -> bool {
         let mut interpreters = images.interpreters.iter();
         interpreters.all(|image| self.allows_interpreter(image, now))
     }

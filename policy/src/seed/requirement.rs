@@ -4,6 +4,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::translation::Translation;
+use crate::amendment::told_hosts;
 use crate::approval::Category;
 use crate::host::Host;
 use crate::image::{Image, Images};
@@ -45,18 +46,12 @@ impl NetworkPolicyAmendment {
     /// Offers the hosts that a call names, if every one can be told. A name of one label may be
     /// that of a remote, or an alias of the client's, and is none.
     fn proposed(program: &Image<'_>) -> Vec<Self> {
-        let hosts = program.hosts().iter();
-        let names = hosts.map(|host| host.as_ref().map(Host::name));
-        let told = names.map(|name| name.filter(|name| name.contains(['.', ':'])));
-        let hosts: Option<Vec<String>> = told.collect();
-        let mut hosts = hosts.unwrap_or_default();
-        hosts.sort_unstable();
-        hosts.dedup();
+        let name = |host: &Host| Some(host.name()).filter(|name| name.contains(['.', ':']));
         let allowed = |host| Self {
             host,
             action: NetworkPolicyRuleAction::Allow,
         };
-        hosts.into_iter().map(allowed).collect()
+        told_hosts(program, name).into_iter().map(allowed).collect()
     }
 }
 

@@ -1,12 +1,14 @@
 //! Questions to a person: which are open, what each is about, what was said for the session.
 //! No clocks and no I/O.
 
+mod amendment;
 mod facts;
 mod grant;
 mod pending;
 mod prompt;
 mod waiting;
 
+pub(crate) use amendment::ShownAmendment;
 pub(crate) use facts::FactsDigest;
 pub(crate) use grant::{GrantKey, Grants, Said, TooMany};
 pub(crate) use pending::{NotAnswered, Pending};

@@ -10,11 +10,11 @@ use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Decision, ExecRequest, ToolCall};
+use execward_policy::{Decision, ExecRequest, Scope, ToolCall};
 use jiff::Timestamp;
 
 use crate::audit::{TailError, escaped};
-use crate::cli::{CheckArgs, ExplainArgs};
+use crate::cli::{CheckArgs, ExplainArgs, RuleScope};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, PolicyError};
@@ -44,6 +44,11 @@ pub(crate) enum CheckError {
     Read { path: PathBuf, error: io::Error },
     #[error("no exec.decision record with its `proc`: {0}")]
     NoRecord(String),
+    #[error(
+        "no rule of scope `{0}` is offered for this call: the policy does not ask about it, its \
+         arguments make of the program what it is, or it would be asked about all the same"
+    )]
+    NotOffered(Scope),
     #[error("no exec in `{}` has an ID that starts with `{id}`", log.display())]
     NoSuch { id: String, log: PathBuf },
     #[error("{0}")]
@@ -56,7 +61,7 @@ impl CheckError {
     /// How `check` and `explain` end then.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::NoSuch { .. } => ExitStatus::Finding,
+            Self::NoSuch { .. } | Self::NotOffered(_) => ExitStatus::Finding,
             // Nobody can say what it comes to, and that is a verdict.
             Self::TooDeep => ExitStatus::WouldDeny,
             Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
@@ -127,7 +132,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     let log = log_path(args, &places)?;
     let record = recorded::find(&log, &args.id)?;
     let call = recorded::call_of(&record)?;
-    if args.rule {
+    if matches!(args.rule, Some(RuleScope::Exact)) {
         if let Some(rule) = recorded::denying_rule(&record) {
             let rule = escaped(rule);
             writeln!(
@@ -139,13 +144,26 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         return Ok(ExitStatus::Success);
     }
     let policy = LoadedPolicy::load(&args.policy, &places)?;
-    if !args.json {
+    if !args.json && args.rule.is_none() {
         writeln!(out, "{}", recorded::verdict_in_words(&record))?;
     }
     let mut caller = Caller::new(policy.named.clone())?;
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };
+    if let Some(scope) = args.rule {
+        let id = format!("allow-{}", args.id.to_ascii_lowercase());
+        let offered = policy.rules.amendments(&request, &id, Timestamp::now());
+        let amendment = offered.into_iter().find(|it| it.scope == scope.into());
+        let amendment = amendment.ok_or(CheckError::NotOffered(scope.into()))?;
+        writeln!(
+            out,
+            "# {}\n{}",
+            escaped(&amendment.covers),
+            amendment.rule.trim_end()
+        )?;
+        return Ok(ExitStatus::Success);
+    }
     say(&policy, &mut caller, &[*request], args.json, out)?;
     Ok(ExitStatus::Success)
 }
@@ -197,8 +215,9 @@ fn say(
         .iter()
         .take_while(|outer| !std::ptr::eq(*outer, request));
     let outer: Vec<&ExecRequest> = outer.collect();
+    let amendments = policy.rules.amendments(request, "saved", now);
     if is_json {
-        let call = ShownExec::of(request, &outer, within);
+        let call = ShownExec::of(request, &outer, within, amendments);
         let line = shown::json(call, &explanation).map_err(io::Error::other)?;
         writeln!(out, "{line}")?;
     } else {
@@ -209,6 +228,7 @@ fn say(
             .collect();
         let call = shown::command_line(request);
         write!(out, "{}", shown::text(&call, &explanation, &about))?;
+        write!(out, "{}", shown::amendments(&amendments))?;
     }
     Ok(status(explanation.verdict.decision()))
 }

@@ -1,15 +1,16 @@
 //! A verdict and its reasons, for people and as JSON.
 
-use std::fmt::Write as _;
 use std::io::{self, Write};
 
-use execward_policy::{Basis, Decision, ExecRequest, Explanation, Hit, Rule};
+use execward_policy::{
+    Amendment, Basis, Decision, ExecRequest, Explanation, Hit, ProgramFile, Rule, exact_rule,
+};
 use serde::Serialize;
 use serde_json::json;
 
 use super::call::Call;
+use crate::approval::ShownAmendment;
 use crate::audit::{displayed, escaped, quoted};
-use crate::path::file_name;
 
 /// Verdict, call with what is to be said of it, and each rule that had a say.
 pub(super) fn text(call: &str, explanation: &Explanation<'_>, about: &[String]) -> String {
@@ -36,6 +37,15 @@ pub(super) fn text(call: &str, explanation: &Explanation<'_>, about: &[String]) 
         text += &format!("  {objection}\n");
     }
     text
+}
+
+/// What could be saved of a call that is asked about.
+pub(super) fn amendments(amendments: &[Amendment]) -> String {
+    let lines = amendments.iter().map(|amendment| {
+        let covers = escaped(&amendment.covers);
+        format!("  could be saved, {}: {covers}\n", amendment.scope)
+    });
+    lines.collect()
 }
 
 /// A verdict as one line of JSON.
@@ -69,6 +79,9 @@ pub(super) struct ShownExec {
     /// The part of the text given to a shell that the verdict is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     within: Option<String>,
+    /// What could be saved of it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    amendments: Vec<ShownAmendment>,
 }
 
 impl ShownExec {
@@ -76,8 +89,10 @@ impl ShownExec {
         request: &ExecRequest,
         outer: &[&ExecRequest],
         within: Option<String>,
+        amendments: Vec<Amendment>,
     ) -> Self {
         Self {
+            amendments: amendments.into_iter().map(ShownAmendment::from).collect(),
             path: request.program.resolved.as_deref().map(displayed),
             argv: argv_of(request),
             started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
@@ -171,7 +186,6 @@ pub(super) fn missing(errno: &str, is_json: bool, out: &mut impl Write) -> io::R
 
 /// A rule that allows exactly this call, ready to be pasted into a policy.
 pub(super) fn rule(id: &str, call: &Call) -> String {
-    let mut rule = format!("[[allow]]\nid = \"allow-{}\"\n", id.to_ascii_lowercase());
     // A pattern has no `.`, no `..` and no empty component.
     let is_straight = |path: &[u8]| {
         let mut steps = path.split(|byte| *byte == b'/').skip(1);
@@ -181,48 +195,12 @@ pub(super) fn rule(id: &str, call: &Call) -> String {
         Some(resolved) if !is_straight(&call.path) => resolved,
         _ => &call.path,
     };
-    let (name, rest) = (file_name(path), call.argv.get(1..).unwrap_or_default());
-    // The first element names a program, where special characters have a meaning.
-    let rest = rest.iter().map(|argument| literal(argument));
-    let argv: Vec<String> = std::iter::once(path_pattern(name)).chain(rest).collect();
-    rule += &format!(
-        "program = {}\nargv = [{}]\n",
-        path_pattern(path),
-        argv.join(", ")
-    );
-    if let Some(cwd) = &call.cwd {
-        rule += &format!("cwd = {}\n", path_pattern(cwd));
-    }
-    rule
-}
-
-/// A TOML string that the language reads as exactly these bytes, in an element of `argv`.
-fn literal(bytes: &[u8]) -> String {
-    toml_string(bytes, b"\\")
-}
-
-/// The same where wildcards and places have a meaning.
-fn path_pattern(bytes: &[u8]) -> String {
-    toml_string(bytes, b"\\*?!$@~")
-}
-
-fn toml_string(bytes: &[u8], special: &[u8]) -> String {
-    let mut text = String::from("\"");
-    for byte in bytes {
-        match byte {
-            // The language's backslash, in TOML's double quotes.
-            _ if special.contains(byte) => {
-                text += &format!("\\\\{}", char::from(*byte).escape_default())
-            }
-            b'"' => text += "\\\"",
-            b' '..=b'~' => text.push(char::from(*byte)),
-            _ => {
-                // Writing to a string does not fail.
-                write!(text, "\\\\x{byte:02x}").unwrap_or_default();
-            }
-        }
-    }
-    text + "\""
+    let id = format!("allow-{}", id.to_ascii_lowercase());
+    let request = ExecRequest {
+        cwd: call.cwd.clone(),
+        ..ExecRequest::new(ProgramFile::at(path.clone()), call.argv.clone())
+    };
+    exact_rule(&id, &request)
 }
 
 fn basis(basis: Basis<'_>) -> String {
@@ -267,55 +245,4 @@ pub(super) fn command_line(request: &ExecRequest) -> String {
         .map(|word| quoted(&displayed(word)))
         .collect::<Vec<_>>()
         .join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use execward_policy::{Layer, NoIncludes, Places, ProgramFile, Ruleset, Source};
-    use jiff::Timestamp;
-
-    #[test]
-    fn the_pasted_rule_allows_exactly_the_call() {
-        let argv = [
-            b"x".as_slice(),
-            b"a b",
-            b"*",
-            b"\\",
-            b"\"",
-            b"$HOME",
-            b"\xff\n",
-            b"!~",
-        ];
-        let call = Call {
-            path: b"/opt/odd *?/@A=b $*".to_vec(),
-            argv: argv.map(<[u8]>::to_vec).into(),
-            cwd: Some(b"/w/[1]".to_vec()),
-            resolved: None,
-        };
-        let text = format!(
-            "version = 1\nmode.security = \"allowlist\"\n{}",
-            rule("3F9c", &call)
-        );
-        let source = Source {
-            name: "p",
-            text: text.as_bytes(),
-            layer: Layer::User,
-        };
-        let places = Places {
-            home: b"/h".to_vec(),
-            workspace: b"/w".to_vec(),
-            tmp: b"/tmp".to_vec(),
-        };
-        let rules = Ruleset::load(&[source], &places, &NoIncludes).unwrap();
-        let mut request = ExecRequest {
-            cwd: call.cwd.clone(),
-            ..ExecRequest::new(ProgramFile::at(call.path.clone()), call.argv.clone())
-        };
-        let decide =
-            |request: &ExecRequest| rules.decide(request, Timestamp::UNIX_EPOCH).decision();
-        assert_eq!(decide(&request), Decision::Allow, "{text}");
-        request.argv.push(b"more".to_vec());
-        assert_eq!(decide(&request), Decision::Ask);
-    }
 }

@@ -24,7 +24,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::tool_check::{ToolCheck, ToolVerdict};
-use crate::approval::FactsDigest;
+use crate::approval::{FactsDigest, ShownAmendment};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
 
 /// The version of these messages.
@@ -113,6 +113,9 @@ pub(crate) struct Request {
     /// What becomes of the exec then.
     #[serde(default)]
     pub(crate) unanswered: Unanswered,
+    /// The rules that could be saved, so that calls like this one are not asked about again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) amendments: Vec<ShownAmendment>,
 }
 
 /// What becomes of an exec that nobody answers for.
@@ -242,6 +245,7 @@ impl Request {
             asked_at,
             expires_at,
             unanswered,
+            amendments: Vec::new(),
         })
     }
 }
@@ -335,6 +339,7 @@ mod tests {
                 asked_at: Timestamp::UNIX_EPOCH,
                 expires_at: Timestamp::UNIX_EPOCH,
                 unanswered: Unanswered::Deny,
+                amendments: Vec::new(),
             },
         }));
         let line = line(&required).unwrap();

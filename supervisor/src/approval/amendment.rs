@@ -1,0 +1,30 @@
+//! What could be saved of a question, as messages have it.
+
+use execward_policy::Amendment;
+use serde::{Deserialize, Serialize};
+
+/// A rule that could be saved, so that calls like this one are not asked about again.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownAmendment {
+    /// `exact`, `flags`, `prefix` or `program`.
+    pub(crate) scope: String,
+    /// What it covers, in words.
+    pub(crate) covers: String,
+    /// As it would stand in a policy.
+    pub(crate) rule: String,
+}
+
+impl From<Amendment> for ShownAmendment {
+    fn from(amendment: Amendment) -> Self {
+        let Amendment {
+            scope,
+            rule,
+            covers,
+        } = amendment;
+        Self {
+            scope: scope.as_str().to_owned(),
+            covers,
+            rule,
+        }
+    }
+}
