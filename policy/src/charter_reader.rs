@@ -17,6 +17,7 @@ use crate::rule_reader::command_of_rule;
 use crate::selector::{List, Selectors};
 use crate::source::Layer;
 use crate::tool;
+use crate::written::Written;
 
 impl Reader<'_> {
     pub(crate) fn charter(&mut self, value: &Spanned<DeValue<'_>>) {
@@ -78,6 +79,14 @@ impl Reader<'_> {
             reason: None,
             instead: None,
             escalates: list.escalates,
+            written: Written::single(
+                if is_tool(text.text) {
+                    "tool"
+                } else {
+                    "command"
+                },
+                text.text,
+            ),
         };
         self.part.rules.push(DraftRule {
             rule,

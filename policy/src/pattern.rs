@@ -224,6 +224,11 @@ impl PathPattern {
         self.case
     }
 
+    /// Whether every path matches: `/**`.
+    pub(crate) fn is_everything(&self) -> bool {
+        self.head.is_empty() && matches!(self.tail, Tail::Below | Tail::Directory)
+    }
+
     /// Whether the pattern means files in any directory (`**/…`).
     pub(crate) fn is_anywhere(&self) -> bool {
         matches!(self.tail, Tail::Glob { anywhere: true, .. })

@@ -153,6 +153,14 @@ impl Program {
         matches!(self, Self::Name { name: own, case } if case.is_same(own, name))
     }
 
+    /// The pattern, if the entry is one.
+    pub(crate) fn pattern(&self) -> Option<&PathPattern> {
+        match self {
+            Self::Path(pattern) => Some(pattern),
+            Self::Name { .. } | Self::Class(_) => None,
+        }
+    }
+
     /// The grammar of the program, if it is one by name and there is a table of it.
     pub(crate) fn grammar(&self) -> Option<&'static Grammar> {
         let name = self.file_name()?;

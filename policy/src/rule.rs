@@ -16,6 +16,7 @@ use crate::selector::{List, Selectors};
 use crate::source::Layer;
 use crate::tool_call::Seen;
 use crate::watch::Change;
+use crate::written::Written;
 
 /// What a rule does with the calls that it holds for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -71,6 +72,8 @@ pub struct Rule {
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
     pub(crate) escalates: bool,
+    /// As it is written.
+    pub(crate) written: Written,
 }
 
 impl Rule {

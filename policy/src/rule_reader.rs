@@ -22,6 +22,7 @@ use crate::selector::{List, Selectors};
 use crate::source::Layer;
 use crate::tool;
 use crate::word::Word;
+use crate::written::Written;
 
 /// The keys that say what an allow is about.
 const WHAT: [&str; 4] = ["program", "command", "argv", "tool"];
@@ -71,6 +72,7 @@ impl Reader<'_> {
             reason: own_text("reason"),
             instead: own_text("instead"),
             escalates: escalates.unwrap_or(false),
+            written: Written::of(&fields, section),
         };
         let place = self.checker.source.place(id.span);
         self.part.rules.push(DraftRule {

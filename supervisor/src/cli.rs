@@ -58,6 +58,8 @@ pub(crate) enum PolicyCommand {
     Init(InitArgs),
     /// Show what is in force: files, mode, rules
     Show(ShowArgs),
+    /// Say what is no fault of a policy and hardly meant
+    Lint(LintArgs),
     /// Replace the policy of a live session
     Load(LoadArgs),
     /// Print the JSON Schema of policy files, for editors
@@ -68,6 +70,15 @@ pub(crate) enum PolicyCommand {
 pub(crate) struct InitArgs {
     /// Where [default: policy.toml in the user's configuration directory]
     pub(crate) file: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LintArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// One line of JSON a warning
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 
 mod bundle;
 mod files;
+mod lint;
 pub(crate) mod verbs;
 
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! `execward policy init`, `show`, `load` and `schema`.
+//! `execward policy …`.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
@@ -24,6 +24,7 @@ pub(crate) fn obey(command: &PolicyCommand, out: &mut impl Write) -> Result<Exit
     match command {
         PolicyCommand::Init(args) => init(args, out)?,
         PolicyCommand::Show(args) => show(args, out)?,
+        PolicyCommand::Lint(args) => return Ok(super::lint::lint(args, out)?),
         PolicyCommand::Load(args) => return control::load_policy(args, out),
         PolicyCommand::Schema => writeln!(out, "{}", schema())?,
     }
