@@ -60,6 +60,10 @@ pub(crate) enum PolicyCommand {
     Show(ShowArgs),
     /// Say what is no fault of a policy and hardly meant
     Lint(LintArgs),
+    /// Try a policy on files of cases, each a call with the verdict that it is to get
+    Test(TestArgs),
+    /// Say of which cases two policies say different things
+    Diff(DiffArgs),
     /// Replace the policy of a live session
     Load(LoadArgs),
     /// Print the JSON Schema of policy files, for editors
@@ -77,6 +81,37 @@ pub(crate) struct LintArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
     /// One line of JSON a warning
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TestArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Files of `[[case]]` tables
+    #[arg(required = true, value_name = "CASES")]
+    pub(crate) files: Vec<PathBuf>,
+    /// One line of JSON a case
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DiffArgs {
+    /// A policy file, or preset:NAME
+    #[arg(value_name = "A")]
+    pub(crate) before: PathBuf,
+    /// Another
+    #[arg(value_name = "B")]
+    pub(crate) after: PathBuf,
+    /// Files of `[[case]]` tables
+    #[arg(long, required = true, value_name = "FILE")]
+    pub(crate) cases: Vec<PathBuf>,
+    /// What ${workspace} means in the policies [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// One line of JSON a case that differs
     #[arg(long)]
     pub(crate) json: bool,
 }

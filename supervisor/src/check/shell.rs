@@ -8,9 +8,8 @@ use jiff::Timestamp;
 use serde::Serialize;
 
 use super::call::{Call, Caller, Found};
-use super::{CheckError, shown, status};
+use super::{CheckError, Question, shown, status};
 use crate::audit::escaped;
-use crate::cli::CheckArgs;
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
 use crate::shell::{Analyser, Analysis, Move, Redirect, Segment, Step};
@@ -43,7 +42,7 @@ struct Shown<'a> {
 }
 
 /// What the policy says of a text.
-pub(super) struct TextVerdict {
+pub(crate) struct TextVerdict {
     pub(super) decision: Decision,
     not_analysed: Option<String>,
     judged: Vec<Judged>,
@@ -54,13 +53,13 @@ pub(super) struct TextVerdict {
 /// allow.
 pub(super) fn judge(
     text: &[u8],
-    args: &CheckArgs,
+    question: &Question,
     policy: &LoadedPolicy,
 ) -> Result<TextVerdict, CheckError> {
     let own = std::env::current_exe().map_err(CheckError::Own)?;
     let mut analyser = Analyser::start(own).map_err(CheckError::Parser)?;
     let analysed = analyser.analyse(text);
-    let mut judge = Judge::new(args, policy)?;
+    let mut judge = Judge::new(question, policy)?;
     let not_analysed = match &analysed {
         Ok(analysis) => {
             judge.judge(analysis)?;
@@ -84,6 +83,12 @@ pub(super) fn judge(
 }
 
 impl TextVerdict {
+    /// The rule of the command that decides, if one does.
+    pub(super) fn rule(&self) -> Option<&str> {
+        let deciding = self.judged.iter().filter(|it| it.decision == self.decision);
+        deciding.filter_map(|judged| judged.rule.as_deref()).next()
+    }
+
     /// Says it, with each command's own.
     pub(super) fn say(self, as_json: bool, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
         let decision = self.decision;
@@ -126,7 +131,7 @@ fn in_words(decision: Decision, not_analysed: Option<&str>, judged: &[Judged]) -
 
 /// Goes through a text as the shell would.
 struct Judge<'a> {
-    args: &'a CheckArgs,
+    question: &'a Question,
     policy: &'a LoadedPolicy,
     caller: Caller,
     judged: Vec<Judged>,
@@ -135,9 +140,9 @@ struct Judge<'a> {
 }
 
 impl<'a> Judge<'a> {
-    fn new(args: &'a CheckArgs, policy: &'a LoadedPolicy) -> Result<Self, CheckError> {
+    fn new(question: &'a Question, policy: &'a LoadedPolicy) -> Result<Self, CheckError> {
         Ok(Self {
-            args,
+            question,
             policy,
             caller: Caller::new(policy.named.clone())?,
             judged: Vec::new(),
@@ -166,14 +171,14 @@ impl<'a> Judge<'a> {
             self.doubt = Some(format!("cannot enter `{directory}`: {error}"));
         }
         let words: Vec<OsString> = argv.iter().map(OsString::from).collect();
-        let (rules, via) = (&self.policy.rules, &self.args.via);
+        let (rules, via) = (&self.policy.rules, &self.question.via);
         let found = self.caller.find(&Call::typed(&words)?, rules, false)?;
         let Found::Request(mut request) = found else {
             // The kernel refuses it.
             return Ok(());
         };
         self.caller.add_ancestors(&mut request, via, rules)?;
-        let given = self.args.env.iter().map(|it| it.as_encoded_bytes());
+        let given = self.question.env.iter().map(|it| it.as_encoded_bytes());
         let own = segment.env.iter().map(|it| it.as_bytes());
         request.env = Some(given.chain(own).map(<[u8]>::to_vec).collect());
         match self.caller.follow(*request, via, rules) {

@@ -87,7 +87,7 @@ pub(super) struct ShownExec {
 impl ShownExec {
     pub(super) fn of(
         request: &ExecRequest,
-        outer: &[&ExecRequest],
+        outer: &[ExecRequest],
         within: Option<String>,
         amendments: Vec<Amendment>,
     ) -> Self {
@@ -95,7 +95,7 @@ impl ShownExec {
             amendments: amendments.into_iter().map(ShownAmendment::from).collect(),
             path: request.program.resolved.as_deref().map(displayed),
             argv: argv_of(request),
-            started_by: outer.iter().map(|outer| argv_of(outer)).collect(),
+            started_by: outer.iter().map(argv_of).collect(),
             within,
         }
     }

@@ -1,39 +1,10 @@
-//! A call of a tool that nobody makes: what it names is followed as for this very process.
-
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStrExt;
+//! What the policy says of a call of a tool, in words.
 
 use execward_policy::{Explanation, ToolCall};
-use jiff::Timestamp;
 use serde::Serialize;
 
-use super::CheckError;
-use super::call::Caller;
 use super::shown;
 use crate::audit::{displayed, quoted};
-use crate::cli::CheckArgs;
-use crate::policy::LoadedPolicy;
-
-/// The call that the arguments describe, if they describe one of a tool.
-pub(super) fn call_of(args: &CheckArgs) -> Option<ToolCall> {
-    let bytes = |texts: &[OsString]| texts.iter().map(|text| text.as_bytes().to_vec()).collect();
-    Some(ToolCall {
-        paths: bytes(&args.path),
-        urls: bytes(&args.url),
-        arguments: args.arg.iter().map(|text| text.clone().into()).collect(),
-        ..ToolCall::new(args.tool.clone()?)
-    })
-}
-
-/// Judges the call, and puts it in words.
-pub(super) fn explained<'p>(
-    call: &mut ToolCall,
-    caller: &mut Caller,
-    policy: &'p LoadedPolicy,
-) -> Result<Explanation<'p>, CheckError> {
-    caller.place(call)?;
-    Ok(policy.rules.explain_tool(call, Timestamp::now()))
-}
 
 /// The call as JSON has it.
 #[derive(Serialize)]

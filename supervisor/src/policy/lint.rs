@@ -40,7 +40,7 @@ pub(super) fn lint(args: &LintArgs, out: &mut impl Write) -> Result<ExitStatus, 
 }
 
 /// What is hardly meant of the policy on this machine, for sessions of this user.
-pub(crate) fn warnings(policy: &LoadedPolicy) -> Vec<Warning> {
+pub(super) fn warnings(policy: &LoadedPolicy) -> Vec<Warning> {
     let here = Here {
         uid: rustix::process::geteuid().as_raw(),
         places: &policy.places,

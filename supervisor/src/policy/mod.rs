@@ -1,8 +1,10 @@
 //! The policy in force: files that were named, the user's own, presets, and the machine's floor.
 
 mod bundle;
+mod cases;
 mod files;
 mod lint;
+mod trial;
 pub(crate) mod verbs;
 
 use std::path::PathBuf;
@@ -12,12 +14,14 @@ use execward_policy::{
 };
 
 use crate::audit::{PolicyNote, digest};
+use crate::check::CheckError;
 use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
 use crate::named::NamedFiles;
 use crate::places::{self, Places};
 use crate::tracee::Procfs;
 pub(crate) use bundle::Bundle;
+use cases::CaseFaults;
 use files::FileIncludes;
 
 /// The preset that holds where nobody names a policy.
@@ -83,6 +87,12 @@ pub(crate) enum PolicyError {
     /// What a verb shows.
     #[error("cannot write: {0}")]
     Show(#[from] std::io::Error),
+    /// Files of cases.
+    #[error("{0}")]
+    Cases(CaseFaults),
+    /// A case that cannot be tried.
+    #[error("{0}: {1}")]
+    Case(String, Box<CheckError>),
     /// Where the user's own would be.
     #[error("{0}")]
     Places(#[from] crate::places::PlacesError),
@@ -103,7 +113,9 @@ impl PolicyError {
         match self {
             Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
             Self::Create { .. } | Self::Show(_) | Self::Places(_) => ExitStatus::Io,
+            Self::Case(_, error) => error.status(),
             Self::Read { .. }
+            | Self::Cases(_)
             | Self::Floor(_)
             | Self::Faults(_)
             | Self::Workspace { .. }

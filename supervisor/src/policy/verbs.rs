@@ -6,11 +6,12 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
 use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
-use super::{LoadedPolicy, PolicyError};
+use super::{LoadedPolicy, PolicyError, lint, trial};
 use crate::audit::escaped;
-use crate::cli::{InitArgs, PolicyCommand, ShowArgs};
+use crate::cli::{InitArgs, LoadArgs, PolicyArgs, PolicyCommand, ShowArgs};
 use crate::control::{self, VerbError};
 use crate::exit::ExitStatus;
+use crate::front;
 use crate::places::Places;
 
 /// What `init` writes.
@@ -24,11 +25,30 @@ pub(crate) fn obey(command: &PolicyCommand, out: &mut impl Write) -> Result<Exit
     match command {
         PolicyCommand::Init(args) => init(args, out)?,
         PolicyCommand::Show(args) => show(args, out)?,
-        PolicyCommand::Lint(args) => return Ok(super::lint::lint(args, out)?),
-        PolicyCommand::Load(args) => return control::load_policy(args, out),
+        PolicyCommand::Lint(args) => return Ok(lint::lint(args, out)?),
+        PolicyCommand::Test(args) => return Ok(trial::test(args, out)?),
+        PolicyCommand::Diff(args) => return Ok(trial::diff(args, out)?),
+        PolicyCommand::Load(args) => {
+            warn_of(args);
+            return control::load_policy(args, out);
+        }
         PolicyCommand::Schema => writeln!(out, "{}", schema())?,
     }
     Ok(ExitStatus::Success)
+}
+
+/// Says what is hardly meant of the policy that a session is to have. Its faults the session says.
+fn warn_of(args: &LoadArgs) {
+    let named = PolicyArgs {
+        policy: args.files.clone(),
+        preset: args.preset.clone(),
+        workspace: None,
+    };
+    let places = Places::find().map_err(PolicyError::from);
+    let policy = places.and_then(|places| LoadedPolicy::load(&named, &places));
+    for warning in policy.iter().flat_map(lint::warnings) {
+        front::say(&format!("warning: {}", escaped(&warning.to_string())));
+    }
 }
 
 /// Writes the first policy, and nothing over another.
