@@ -289,8 +289,9 @@ impl Rule {
             .all(|key| key == "program" || key == "sha256")
     }
 
-    /// Whether the rule names a command by its name.
-    pub(crate) fn is_of_words(&self) -> bool {
+    /// Whether the rule names what it is about by `program` or `command`.
+    #[must_use]
+    pub fn is_of_words(&self) -> bool {
         self.selectors.keys().any(|key| WORDS.contains(&key))
     }
 

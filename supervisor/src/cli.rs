@@ -10,6 +10,7 @@ use execward_policy::Scope;
 
 use crate::approval::Prompt;
 use crate::control::{Span, Where};
+use crate::hook::Agent;
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
 /// policy before it runs, and checked again once it is loaded.
@@ -40,6 +41,9 @@ pub(crate) enum Command {
     /// Read audit logs
     #[command(subcommand)]
     Audit(AuditCommand),
+    /// Answer agents that ask before they use a tool: advice, beside what the gate enforces
+    #[command(subcommand)]
+    Hook(HookCommand),
     /// Print a shell's completions
     Completions {
         /// Which shell
@@ -68,6 +72,38 @@ pub(crate) enum PolicyCommand {
     Load(LoadArgs),
     /// Print the JSON Schema of policy files, for editors
     Schema,
+}
+
+/// The hooks of agents.
+#[derive(Debug, Subcommand)]
+pub(crate) enum HookCommand {
+    /// Answer a message of Claude Code on standard input
+    Claude(PolicyArgs),
+    /// Answer a message of Codex CLI
+    Codex(PolicyArgs),
+    /// Answer a message of Gemini CLI
+    Gemini(PolicyArgs),
+    /// Answer a message of Cursor
+    Cursor(PolicyArgs),
+    /// Have an agent ask: change its settings, and show how
+    Install(InstallArgs),
+    /// Have it ask no longer
+    Uninstall(InstallArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InstallArgs {
+    /// Which agent
+    #[arg(long = "for", value_enum, value_name = "AGENT")]
+    pub(crate) agent: Agent,
+    /// Its settings in the current directory, not those in the home directory
+    #[arg(long)]
+    pub(crate) project: bool,
+    /// Show what would change, and change nothing
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
 }
 
 #[derive(Debug, Args)]

@@ -21,6 +21,7 @@ mod findings;
 mod front;
 mod gate;
 mod handover;
+mod hook;
 mod influence;
 mod inherited;
 mod judge;
@@ -112,6 +113,9 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
         Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
+        Command::Hook(command) => {
+            hook::obey(&command, &mut std::io::stdin(), &mut std::io::stdout())
+        }
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -5,6 +5,7 @@ mod audit;
 mod bench;
 mod check;
 mod failed;
+mod hooks;
 mod identity;
 mod input;
 mod interpreter;

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use execward_policy::{Amendment, Decision, ExecRequest, Explanation, ToolCall};
+use execward_policy::{Amendment, Basis, Decision, ExecRequest, Explanation, ToolCall, Verdict};
 
 use super::shell::TextVerdict;
 use super::shown::{self, ShownExec};
@@ -57,6 +57,18 @@ impl<'p> Answer<'p> {
         }
     }
 
+    /// What is to be said to whoever is about to make the call, if anything: that it is denied, or that a
+    /// rule has a person asked. What is asked about because no rule is about it, and what of a text only
+    /// the running shell can tell, is left out.
+    pub(crate) fn advice(&self) -> Option<Advice> {
+        match self {
+            Self::Missing(_) => None,
+            Self::Exec(answer) => Advice::of(&answer.explanation.verdict, answer.within.as_deref()),
+            Self::Tool(_, explanation) => Advice::of(&explanation.verdict, None),
+            Self::Text(text) => text.advice(),
+        }
+    }
+
     /// Says it. The status is that of the verdict.
     ///
     /// # Errors
@@ -79,6 +91,43 @@ impl<'p> Answer<'p> {
             }
             Self::Text(text) => text.say(as_json, out),
         }
+    }
+}
+
+/// How much of a part of a call is said, in characters.
+const PART_MAX: usize = 200;
+
+/// What is said to whoever is about to make a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Advice {
+    /// Ask or deny.
+    pub(crate) decision: Decision,
+    /// Why, in a line.
+    pub(crate) because: String,
+}
+
+impl Advice {
+    /// That of a verdict, about `part` of the call or all of it.
+    pub(super) fn of(verdict: &Verdict<'_>, part: Option<&str>) -> Option<Self> {
+        let (decision, rule) = (verdict.decision(), verdict.rule());
+        let said = match (decision, rule) {
+            (Decision::Deny, _) => "denied",
+            (Decision::Ask, Some(_)) => "to be asked about:",
+            (Decision::Ask, None) | (Decision::Allow, _) => return None,
+        };
+        let of = part.map(|part| part.chars().take(PART_MAX).collect::<String>());
+        let of = of.map_or(String::new(), |part| format!(" {part}"));
+        let ground = match (rule, verdict.basis()) {
+            (Some(rule), _) => format!("rule {}", rule.id()),
+            (None, Basis::UnknownTool) => "neither a rule nor a table names this tool".to_owned(),
+            (None, _) => "not in the policy".to_owned(),
+        };
+        let reason = rule.and_then(|rule| rule.reason());
+        let instead = rule.and_then(|rule| rule.instead());
+        let mut because = format!("execward: {said}{of} ({ground})");
+        because += &reason.map_or(String::new(), |reason| format!(": {reason}"));
+        because += &instead.map_or(String::new(), |instead| format!(". Instead: {instead}"));
+        Some(Self { decision, because })
     }
 }
 

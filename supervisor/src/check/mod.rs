@@ -19,6 +19,7 @@ use crate::cli::{CheckArgs, ExplainArgs, RuleScope};
 use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, PolicyError};
+pub(crate) use answer::Advice;
 use call::{Caller, Found};
 use question::strictest;
 pub(crate) use question::{Question, What};

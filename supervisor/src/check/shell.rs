@@ -3,13 +3,14 @@
 use std::ffi::OsString;
 use std::io::{self, Write};
 
-use execward_policy::{Basis, Decision, ExecRequest, ToolCall, Verdict};
+use execward_policy::{Basis, Decision, ExecRequest, Rule, ToolCall, Verdict};
 use jiff::Timestamp;
 use serde::Serialize;
 
+use super::answer::Advice;
 use super::call::{Call, Caller, Found};
 use super::{CheckError, Question, shown, status};
-use crate::audit::escaped;
+use crate::audit::{escaped, quoted};
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
 use crate::shell::{Analyser, Analysis, Move, Redirect, Segment, Step};
@@ -27,6 +28,8 @@ pub(super) struct Judged {
     of: String,
     #[serde(skip)]
     decision: Decision,
+    #[serde(skip)]
+    advice: Option<Advice>,
 }
 
 /// The verdict as one line of JSON.
@@ -83,6 +86,20 @@ pub(super) fn judge(
 }
 
 impl TextVerdict {
+    /// What is to be said of the commands that are told, of the strictest verdict.
+    pub(super) fn advice(&self) -> Option<Advice> {
+        let advice = self
+            .judged
+            .iter()
+            .filter_map(|judged| judged.advice.as_ref());
+        // Of several the first.
+        let strictest = advice.reduce(|strictest, next| match next.decision > strictest.decision {
+            true => next,
+            false => strictest,
+        });
+        strictest.cloned()
+    }
+
     /// The rule of the command that decides, if one does.
     pub(super) fn rule(&self) -> Option<&str> {
         let deciding = self.judged.iter().filter(|it| it.decision == self.decision);
@@ -183,10 +200,7 @@ impl<'a> Judge<'a> {
         request.env = Some(given.chain(own).map(<[u8]>::to_vec).collect());
         match self.caller.follow(*request, via, rules) {
             Ok(chain) => {
-                let strictest = strictest(&chain, self.policy);
-                // What the shell does itself no rule need allow.
-                let is_meant = |judged: &Judged| !segment.is_builtin || judged.rule.is_some();
-                self.judged.extend(strictest.filter(is_meant));
+                self.judged.extend(strictest(segment, &chain, self.policy));
                 Ok(())
             }
             Err(CheckError::TooDeep) => {
@@ -208,17 +222,22 @@ impl<'a> Judge<'a> {
         self.caller.place(&mut call)?;
         let verdict = self.policy.rules.decide_tool(&call, Timestamp::now());
         if matches!(verdict.basis(), Basis::Rule(_)) {
-            self.judged.push(Judged::of(&verdict, redirect.in_words()));
+            let of = redirect.in_words();
+            self.judged.push(Judged::of(&verdict, of.clone(), &of));
         }
         Ok(())
     }
 }
 
-fn strictest(chain: &[ExecRequest], policy: &LoadedPolicy) -> Option<Judged> {
+/// The strictest verdict of a command and of what it starts in turn.
+fn strictest(segment: &Segment, chain: &[ExecRequest], policy: &LoadedPolicy) -> Option<Judged> {
     let now = Timestamp::now();
-    let judged = chain.iter().map(|request| {
+    let judged = chain.iter().filter_map(|request| {
         let verdict = policy.rules.decide(request, now);
-        Judged::of(&verdict, shown::command_line(request))
+        // What the shell does itself no rule need allow, and the files that it names are texts to it.
+        let is_meant = !segment.is_builtin || verdict.rule().is_some_and(Rule::is_of_words);
+        let of = shown::command_line(request);
+        is_meant.then(|| Judged::of(&verdict, of, &quoted(&segment.raw)))
     });
     judged.reduce(|strictest, next| match next.decision > strictest.decision {
         true => next,
@@ -227,9 +246,11 @@ fn strictest(chain: &[ExecRequest], policy: &LoadedPolicy) -> Option<Judged> {
 }
 
 impl Judged {
-    fn of(verdict: &Verdict<'_>, of: String) -> Self {
+    /// Of what is written as `written`.
+    fn of(verdict: &Verdict<'_>, of: String, written: &str) -> Self {
         let rule = verdict.rule();
         Self {
+            advice: Advice::of(verdict, Some(written)),
             verdict: verdict.decision().as_str(),
             basis: shown::basis_word(verdict.basis()),
             rule: rule.map(|rule| rule.id().to_owned()),
