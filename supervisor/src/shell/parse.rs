@@ -9,11 +9,14 @@ use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
 use super::analysis::{Analysis, Move, Redirect, Refused, Segment};
 use super::meaning::{Meaning, is_builtin, is_plain_test, may_move};
-use super::words::literal;
+use super::words::{is_gap, joins_lines, literal};
 
-/// How much processor time the parser may take for a text and all that is nested in it: on a busy
-/// machine a text must not be told another way.
+/// How much processor time a text may take with all that is nested in it: on a busy machine a text must
+/// not be told another way.
 const PARSE_MAX: Duration = Duration::from_millis(200);
+
+/// After how many nodes the time is looked at.
+const LOOK_EVERY: usize = 64;
 
 /// How deep the tree is followed, and how often a text in a text.
 const DEPTH_MAX: usize = 256;
@@ -51,6 +54,7 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
     let mut walk = Walk {
         parser,
         until: used() + PARSE_MAX,
+        visited: 0,
         at: 0,
         analysis: Analysis::default(),
     };
@@ -71,6 +75,8 @@ struct Walk {
     parser: Parser,
     /// What [`used`] may say at most.
     until: Duration,
+    /// How many nodes were visited.
+    visited: usize,
     /// How far the text is told.
     at: usize,
     analysis: Analysis,
@@ -142,6 +148,10 @@ impl Walk {
     fn visit(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
         if place.depth > DEPTH_MAX {
             return Err(ParseError::Deep);
+        }
+        self.visited += 1;
+        if self.visited.is_multiple_of(LOOK_EVERY) && used() > self.until {
+            return Err(ParseError::Late);
         }
         if node.is_error() || node.is_missing() {
             self.refuse("syntax error", node, place);
@@ -318,20 +328,6 @@ fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether a backslash at the end of a line is in the middle of a word, which the grammar takes for
-/// two.
-fn joins_lines(text: &[u8]) -> bool {
-    let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace());
-    let mut ends = text
-        .windows(2)
-        .enumerate()
-        .filter(|(_, pair)| *pair == b"\\\n");
-    ends.any(|(at, _)| {
-        let before = at.checked_sub(1).and_then(|before| text.get(before));
-        !is_blank(before) && !is_blank(text.get(at + 2))
-    })
-}
-
 /// Whether the command runs in the shell itself, whenever what stands behind it does.
 fn always_runs(node: Node<'_>) -> bool {
     let mut child = node;
@@ -369,13 +365,6 @@ fn opens_group(raw: &str) -> bool {
 fn is_plain(raw: &str) -> bool {
     let words: Vec<&str> = raw.split_whitespace().collect();
     words.first() == Some(&"[") && is_plain_test(&words)
-}
-
-/// Whether the text parts two words of one command, and is nothing else. The grammar cuts words
-/// where there is none.
-fn is_gap(text: &str, is_first: bool) -> bool {
-    let text = text.replace("\\\n", "");
-    (is_first || !text.is_empty()) && text.chars().all(|c| matches!(c, ' ' | '\t'))
 }
 
 /// Without the builtins that run the rest: `command`, `builtin`, `exec`, as far as they have no

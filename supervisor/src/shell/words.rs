@@ -146,3 +146,24 @@ fn ansi(inner: &str) -> Result<String, Dynamic> {
     }
     String::from_utf8(bytes).map_err(|_| UNKNOWN)
 }
+
+/// Whether a backslash at the end of a line is in the middle of a word, which the grammar takes for
+/// two.
+pub(super) fn joins_lines(text: &[u8]) -> bool {
+    let is_blank = |byte: Option<&u8>| byte.is_none_or(|byte| byte.is_ascii_whitespace());
+    let mut ends = text
+        .windows(2)
+        .enumerate()
+        .filter(|(_, pair)| *pair == b"\\\n");
+    ends.any(|(at, _)| {
+        let before = at.checked_sub(1).and_then(|before| text.get(before));
+        !is_blank(before) && !is_blank(text.get(at + 2))
+    })
+}
+
+/// Whether the text parts two words of one command, and is nothing else. The grammar cuts words
+/// where there is none.
+pub(super) fn is_gap(text: &str, is_first: bool) -> bool {
+    let text = text.replace("\\\n", "");
+    (is_first || !text.is_empty()) && text.chars().all(|c| matches!(c, ' ' | '\t'))
+}
