@@ -149,6 +149,48 @@ fn a_text_that_is_not_analysed_is_judged_by_what_it_runs_alone() {
     assert!(ground.has("long"));
 }
 
+/// The child of a process that is execward with that argument.
+fn child_called(parent: Pid, argument: &str) -> Pid {
+    until("a process of execward's own", || {
+        let children = fs::read_to_string(format!("/proc/{parent}/task/{parent}/children")).ok()?;
+        children.split_whitespace().find_map(|child| {
+            let line = fs::read(format!("/proc/{child}/cmdline")).ok()?;
+            let is_it = line == format!("execward\0{argument}\0").as_bytes();
+            is_it.then(|| Pid::from_raw(child.parse().expect("a pid")))
+        })
+    })
+}
+
+/// What a text could make of the parser is bounded by the kernel.
+#[test]
+fn the_parser_may_do_nothing_but_parse() {
+    let ground = ground();
+    let mut front = ground
+        .command(&["sh", "-c", "read x"])
+        .stdin(Stdio::piped())
+        .spawn()
+        .expect("a session");
+    let front_pid = Pid::from_raw(i32::try_from(front.id()).expect("a pid"));
+    let keeper = child_called(gate_of(front_pid), "__shell");
+    let parser = child_called(keeper, "__parse");
+    until("its answer", || (ground.records().len() > 1).then_some(()));
+    let status = fs::read_to_string(format!("/proc/{parser}/status")).expect("a status");
+    for line in ["Seccomp:\t2", "NoNewPrivs:\t1"] {
+        assert!(status.contains(line), "{status}");
+    }
+    let descriptors = fs::read_dir(format!("/proc/{parser}/fd"));
+    // Its own socket, and where nobody hears it. Another user's may not be looked at.
+    assert!(descriptors.is_err() || descriptors.is_ok_and(|open| open.count() == 3));
+    drop(front.stdin.take());
+    assert!(!end_of(&mut front).success());
+    for process in [keeper, parser] {
+        until("its end", || {
+            let status = fs::read_to_string(format!("/proc/{process}/status"));
+            status.is_err().then_some(())
+        });
+    }
+}
+
 #[test]
 fn without_its_parser_a_session_goes_on() {
     let ground = ground();
@@ -162,15 +204,8 @@ fn without_its_parser_a_session_goes_on() {
         .spawn()
         .expect("a session");
     let front_pid = Pid::from_raw(i32::try_from(front.id()).expect("a pid"));
-    let gate = gate_of(front_pid);
-    let keeper = until("the keeper", || {
-        let children = fs::read_to_string(format!("/proc/{gate}/task/{gate}/children")).ok()?;
-        children.split_whitespace().find_map(|child| {
-            let line = fs::read(format!("/proc/{child}/cmdline")).ok()?;
-            (line == b"execward\0__shell\0").then(|| child.parse().expect("a pid"))
-        })
-    });
-    kill(Pid::from_raw(keeper), Signal::SIGKILL).expect("kill");
+    let keeper = child_called(gate_of(front_pid), "__shell");
+    kill(keeper, Signal::SIGKILL).expect("kill");
     until("its end", || {
         let status = fs::read_to_string(format!("/proc/{keeper}/status"));
         status.is_err().then_some(())
