@@ -50,6 +50,56 @@ fn memory_has_no_name_that_an_allow_could_mean() {
     assert_eq!(asking.stdout.next_line().as_deref(), Some("by-memfd"));
 }
 
+/// What never had a name or has lost it is as memory is; what is only called so is a file.
+#[test]
+fn a_file_without_a_name_is_as_memory_is() {
+    let ways = binary("fixture-ways").display().to_string();
+    let rules = format!("[[allow]]\nid = \"a\"\nprogram = [\"{ways}\", \"/**\"]\n");
+    for by in ["tmpfile", "deleted"] {
+        let allowlist = Ground::allowlist(&rules);
+        assert_eq!(
+            way(&allowlist, by, "/usr/bin/echo").stdout,
+            "errno=1\n",
+            "{by}"
+        );
+        let asked = Ground::full("").option("--prompt=none");
+        let ran = way(&asked, by, "/usr/bin/echo");
+        assert_eq!(ran.stdout, "errno=1\n", "{by}");
+        let decision = ran.decisions(&["/usr/bin/echo"])[0];
+        assert_eq!(decision["decision"]["rule"]["id"], "anonymous", "{by}");
+        assert_eq!(decision["proc"]["file"]["origin"], "anonymous", "{by}");
+        let script = format!("{ways} {by} /usr/bin/echo");
+        let asking = Asking::start(Ground::full(""), "socket", &script);
+        asking.answer(&["allow", &asking.question().id]);
+        let line = asking.stdout.next_line();
+        assert_eq!(line, Some(format!("by-{by}")));
+    }
+    let ground = Ground::full("");
+    let called = ground.copy("/usr/bin/echo", "echo (deleted)");
+    let ran = way(&ground, "missing", &called);
+    assert_eq!(ran.stdout, "by-missing\n", "{}", ran.stderr);
+    assert_eq!(
+        ran.decisions(&[&called])[0]["proc"]["file"]["origin"],
+        "session"
+    );
+}
+
+#[test]
+fn a_script_by_a_descriptor_that_closes_fails_as_the_kernel_says() {
+    let ground = Ground::full("");
+    let script = ground.script("script", "#!/bin/sh\necho ran\n");
+    let ran = way(&ground, "cloexec", &script);
+    assert_eq!(
+        ran.stdout,
+        format!("errno={}\n", libc::ENOENT),
+        "{}",
+        ran.stderr
+    );
+    // Whether its end is seen before the failure is a matter of time; that it ran is not.
+    let result = ran.outcome(&[&script])["result"].clone();
+    assert!(result == "failed" || result == "vanished", "{result}");
+}
+
 #[test]
 fn x32_has_no_way_around_the_filter() {
     let denied = Ground::full("[[deny]]\nid = \"no-echo\"\nprogram = \"/usr/bin/echo\"\n");
