@@ -4,8 +4,6 @@
 //! to meet a part of the text, none of it runs; and what the text does without an exec, such as writing
 //! a file by a redirection, is seen here or not at all.
 
-use std::collections::HashSet;
-
 use execward_policy::{Action, Destination, ExecRequest, Ruleset, ShellCommand, ToolCall, Verdict};
 use jiff::Timestamp;
 
@@ -60,53 +58,72 @@ pub(crate) fn denied<'r>(
     kernel: &mut Kernel,
     view: &View,
 ) -> Option<(Verdict<'r>, String)> {
-    let mut parts = parts(analysis, request.cwd.as_deref());
-    let mut named = HashSet::new();
-    for part in &parts {
-        match part {
-            Part::Command(_, command) => {
-                let request = command.request(request);
-                named.extend(request.iter().flat_map(|it| rules.named_paths(it)));
-                named.extend(request.map(|it| it.program.given));
-            }
-            Part::File(_, call) => named.extend(call.named_paths()),
-        }
-    }
-    let shell = ExecRequest {
-        destinations: destinations(named, kernel, view),
+    let mut followed = Followed {
+        kernel,
+        view,
+        known: Destinations::new(),
+        left: FOLLOWED_MAX,
+    };
+    let mut shell = ExecRequest {
+        destinations: Destinations::new(),
         ..request.clone()
     };
     let now = Timestamp::now();
-    let mut denied = parts.iter_mut().filter_map(|part| match part {
+    let parts = parts(analysis, request.cwd.as_deref()).into_iter();
+    let mut denied = parts.filter_map(|part| match part {
         Part::Command(segment, command) => {
-            let verdict = rules.denied_in_text(command, &shell, now)?;
+            let unseen = command.request(&shell)?;
+            let mut named = rules.named_paths(&unseen);
+            named.push(unseen.program.given);
+            shell.destinations = followed.of(named);
+            let verdict = rules.denied_in_text(&command, &shell, now)?;
             Some((verdict, quoted(&segment.raw)))
         }
-        Part::File(redirect, call) => {
-            call.destinations.clone_from(&shell.destinations);
-            let verdict = rules.decide_tool(call, now);
+        Part::File(redirect, mut call) => {
+            call.destinations = followed.of(call.named_paths());
+            let verdict = rules.decide_tool(&call, now);
             is_denial(&verdict).then(|| (verdict, redirect.in_words()))
         }
     });
     denied.next()
 }
 
-/// Where each of `named` leads. Of a file system that would be waited for, and of what is not there
-/// yet, the text counts.
-fn destinations(named: HashSet<Vec<u8>>, kernel: &mut Kernel, view: &View) -> Destinations {
-    let named = named.into_iter().filter(|path| path.starts_with(b"/"));
-    let mut destinations = Destinations::new();
-    for (number, path) in named.enumerate() {
-        let one = std::slice::from_ref(&path);
-        if number < FOLLOWED_MAX
-            && let Ok(found) = kernel.destinations(view, one, Patience::Cached)
-        {
-            destinations.extend(found);
-        }
-        let written = Destination::as_written(&path);
-        destinations.entry(path).or_insert(written);
+/// Where the paths of a text lead. Of a file system that would be waited for, of what is not there
+/// yet, and of all but the first paths, the text counts.
+struct Followed<'k> {
+    kernel: &'k mut Kernel,
+    view: &'k View,
+    known: Destinations,
+    /// How many more are followed.
+    left: usize,
+}
+
+impl Followed<'_> {
+    /// Where each of `paths` leads that is absolute.
+    fn of(&mut self, paths: Vec<Vec<u8>>) -> Destinations {
+        let paths = paths.into_iter().filter(|path| path.starts_with(b"/"));
+        let leads = paths.map(|path| {
+            let destination = match self.known.get(&path) {
+                Some(destination) => destination.clone(),
+                None => self.follow(&path),
+            };
+            self.known.insert(path.clone(), destination.clone());
+            (path, destination)
+        });
+        leads.collect()
     }
-    destinations
+
+    fn follow(&mut self, path: &Vec<u8>) -> Destination {
+        let written = || Destination::as_written(path);
+        if self.left == 0 {
+            return written();
+        }
+        self.left -= 1;
+        let one = std::slice::from_ref(path);
+        let found = self.kernel.destinations(self.view, one, Patience::Cached);
+        let found = found.ok().and_then(|mut found| found.remove(path));
+        found.unwrap_or_else(written)
+    }
 }
 
 /// Whether a deny is met, and no question that nobody is asked.

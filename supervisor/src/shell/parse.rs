@@ -12,8 +12,8 @@ use super::meaning::{Meaning, is_builtin, is_plain_test, may_move};
 use super::words::{is_gap, joins_lines, literal};
 
 /// How much processor time a text may take with all that is nested in it: on a busy machine a text must
-/// not be told another way.
-const PARSE_MAX: Duration = Duration::from_millis(200);
+/// not be told another way. A build for debugging is slower.
+const PARSE_MAX: Duration = Duration::from_millis(if cfg!(debug_assertions) { 200 } else { 20 });
 
 /// After how many nodes the time is looked at.
 const LOOK_EVERY: usize = 64;
