@@ -4,7 +4,9 @@
 //! to meet a part of the text, none of it runs; and what the text does without an exec, such as writing
 //! a file by a redirection, is seen here or not at all.
 
-use execward_policy::{Action, Destination, ExecRequest, Ruleset, ShellCommand, ToolCall, Verdict};
+use execward_policy::{
+    Action, Destination, ExecRequest, FileKind, Ruleset, ShellCommand, ToolCall, Verdict,
+};
 use jiff::Timestamp;
 
 use crate::audit::{ShellNote, quoted};
@@ -12,7 +14,7 @@ use crate::exec::{Destinations, Patience, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::kernel::Kernel;
-use crate::shell::{Analysis, Move, Redirect, Refused, Segment, Step};
+use crate::shell::{Analysis, Place, Redirect, Refused, Segment, Step};
 use crate::subject::Subject;
 
 /// Most paths of a text that are followed.
@@ -71,7 +73,10 @@ pub(crate) fn denied<'r>(
     let now = Timestamp::now();
     let parts = parts(analysis, request.cwd.as_deref()).into_iter();
     let mut denied = parts.filter_map(|part| match part {
-        Part::Command(segment, command) => {
+        Part::Command(segment, mut command) => {
+            command.cwd = command
+                .cwd
+                .filter(|cwd| is_entered(cwd, request, &mut followed));
             let unseen = command.request(&shell)?;
             let mut named = rules.named_paths(&unseen);
             named.push(unseen.program.given);
@@ -80,12 +85,23 @@ pub(crate) fn denied<'r>(
             Some((verdict, quoted(&segment.raw)))
         }
         Part::File(redirect, mut call) => {
+            call.cwd = call
+                .cwd
+                .filter(|cwd| is_entered(cwd, request, &mut followed));
+            if call.cwd.is_none() && !redirect.path.starts_with('/') {
+                return None;
+            }
             call.destinations = followed.of(call.named_paths());
             let verdict = rules.decide_tool(&call, now);
             is_denial(&verdict).then(|| (verdict, redirect.in_words()))
         }
     });
     denied.next()
+}
+
+/// Whether a shell gets there: what is no directory, it stays out of.
+fn is_entered(cwd: &[u8], shell: &ExecRequest, followed: &mut Followed<'_>) -> bool {
+    shell.cwd.as_deref() == Some(cwd) || followed.is_directory(cwd)
 }
 
 /// Where the paths of a text lead. Of a file system that would be waited for, of what is not there
@@ -111,6 +127,12 @@ impl Followed<'_> {
             (path, destination)
         });
         leads.collect()
+    }
+
+    fn is_directory(&mut self, path: &[u8]) -> bool {
+        let destinations = self.of(vec![path.to_vec()]);
+        let kinds = destinations.values().map(|destination| destination.kind);
+        kinds.eq([FileKind::Directory])
     }
 
     fn follow(&mut self, path: &Vec<u8>) -> Destination {
@@ -146,53 +168,41 @@ pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
     )
 }
 
-/// The parts of a text that can be judged, of a shell that works in `cwd`, in their order.
+/// The parts of a text that can be judged, of a shell that works in `cwd`, in their order. Of a text
+/// that is none there are none.
 fn parts<'a>(analysis: &'a Analysis, cwd: Option<&[u8]>) -> Vec<Part<'a>> {
-    let mut cwd = cwd.map(<[u8]>::to_vec);
-    let mut parts = Vec::new();
-    for step in analysis.steps() {
-        match step {
-            Step::Command(segment) => {
-                parts.extend(command(segment, cwd.as_deref()));
-                match &segment.moves {
-                    Some(Move::To(to)) => cwd = entered(to.as_bytes(), cwd),
-                    Some(Move::Untold) => cwd = None,
-                    None => {}
-                }
-            }
-            Step::Redirect(redirect) if !redirect.is_stream() => {
-                parts.extend(file(redirect, cwd.as_deref()));
-            }
-            Step::Redirect(_) => {}
-        }
+    if analysis.is_broken() {
+        return Vec::new();
     }
-    parts
+    let place = |place: &Place| place.below(cwd?);
+    let parts = analysis.steps().filter_map(|step| match step {
+        Step::Command(segment) if segment.is_renamed => None,
+        Step::Command(segment) => command(segment, place(&segment.place)),
+        Step::Redirect(redirect) if redirect.is_stream() => None,
+        Step::Redirect(redirect) => file(redirect, place(&redirect.place)),
+    });
+    parts.collect()
 }
 
-fn command<'a>(segment: &'a Segment, cwd: Option<&[u8]>) -> Option<Part<'a>> {
+fn command(segment: &Segment, cwd: Option<Vec<u8>>) -> Option<Part<'_>> {
     let bytes = |words: &[String]| words.iter().map(|word| word.clone().into_bytes()).collect();
     let command = ShellCommand {
         argv: bytes(segment.argv.as_ref()?),
         env: bytes(&segment.env),
-        cwd: cwd.map(<[u8]>::to_vec),
+        cwd,
         is_builtin: segment.is_builtin,
     };
     Some(Part::Command(segment, command))
 }
 
 /// `None` if nobody can tell which file it is.
-fn file<'a>(redirect: &'a Redirect, cwd: Option<&[u8]>) -> Option<Part<'a>> {
+fn file(redirect: &Redirect, cwd: Option<Vec<u8>>) -> Option<Part<'_>> {
     let mut call = ToolCall::new(redirect.tool());
-    call.paths.push(redirect.path.clone().into_bytes());
-    call.cwd = cwd.map(<[u8]>::to_vec);
-    let is_told = redirect.path.starts_with('/') || call.cwd.is_some();
-    is_told.then_some(Part::File(redirect, call))
-}
-
-/// The directory that a shell in `cwd` enters.
-fn entered(to: &[u8], cwd: Option<Vec<u8>>) -> Option<Vec<u8>> {
-    if to.starts_with(b"/") {
-        return Some(to.to_vec());
-    }
-    Some([&cwd?, b"/".as_slice(), to].concat())
+    // Absolute, it is a path and nothing else: of a relative one a tool may think `~` a home.
+    call.paths.push(match redirect.path.starts_with('/') {
+        true => redirect.path.clone().into_bytes(),
+        false => [cwd.as_deref()?, b"/", redirect.path.as_bytes()].concat(),
+    });
+    call.cwd = cwd;
+    Some(Part::File(redirect, call))
 }

@@ -78,6 +78,8 @@ fn each_part_is_judged_where_the_text_puts_it() {
         ("kill -0 1", "no-kill"),
         ("cd sub && cat ../secret", "secret"),
         ("cd sub; cat link", "secret"),
+        ("(cd sub; cat ../secret)", "secret"),
+        ("sh -c 'cd sub'; cat secret", "secret"),
         ("echo x > secret", "secret"),
         ("echo x >> sub/link", "secret"),
         ("cat < secret", "secret"),
@@ -98,6 +100,15 @@ fn each_part_is_judged_where_the_text_puts_it() {
         "cd sub; echo x > x",
         "echo x 2>/dev/null >/dev/null",
         "mkdir -p a/b && touch a/b/c",
+        // A function or an alias of that name is no program.
+        "git() { echo x; }; git push",
+        "f() { echo x > secret; }; cd sub; f",
+        "alias git=echo; true || git push",
+        // A shell of its own goes nowhere for the others; where a directory is not there, nobody goes.
+        "sh -c 'cd sub'; cd sub; sh -c 'cd ..'; cat x",
+        "(cd sub; echo x > secret2); cd sub; (cd ..); echo x > x",
+        "mkdir none; cd none; echo x > secret; rm -r ../none",
+        "trap 'cd sub' USR1; echo x > '~x'",
         // Where that is, only the running shell can tell.
         "d=sub; cd $d; cat secret 2>/dev/null || true; echo x > secret",
     ] {

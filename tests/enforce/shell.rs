@@ -70,7 +70,12 @@ fn a_text_gets_the_strictest_verdict_of_its_commands() {
         ("git log > out", 3),
         ("git log $x", 3),
         ("eval \"$x\"", 3),
-        ("(cd sub; git status)", 3),
+        ("(cd sub; git status)", 0),
+        ("(cd sub; git log > ../secret)", 4),
+        ("(cd sub); git log > ../secret", 3),
+        ("false && cd sub; git status", 3),
+        ("trap 'git status' EXIT; cd sub", 3),
+        ("sh -c 'cd sub'; git log > secret", 4),
         ("cd /no/such/place && git status", 3),
         ("echo \"open", 3),
     ] {

@@ -2,6 +2,8 @@
 
 use std::ffi::OsString;
 use std::io::{self, Write};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::PathBuf;
 
 use execward_policy::{Basis, Decision, ExecRequest, Rule, ToolCall, Verdict};
 use jiff::Timestamp;
@@ -13,7 +15,7 @@ use super::{CheckError, Question, shown, status};
 use crate::audit::{escaped, quoted};
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
-use crate::shell::{Analyser, Analysis, Move, Redirect, Segment, Step};
+use crate::shell::{Analyser, Analysis, Place, Redirect, Segment, Step};
 
 /// What the policy says of one command or one file of a text.
 #[derive(Serialize)]
@@ -151,6 +153,8 @@ struct Judge<'a> {
     question: &'a Question,
     policy: &'a LoadedPolicy,
     caller: Caller,
+    /// Where the shell starts.
+    start: PathBuf,
     judged: Vec<Judged>,
     /// What turns out not to be known after all.
     doubt: Option<String>,
@@ -162,6 +166,7 @@ impl<'a> Judge<'a> {
             question,
             policy,
             caller: Caller::new(policy.named.clone())?,
+            start: std::env::current_dir()?,
             judged: Vec::new(),
             doubt: None,
         })
@@ -179,14 +184,22 @@ impl<'a> Judge<'a> {
         })
     }
 
-    fn segment(&mut self, segment: &Segment, argv: &[String]) -> Result<(), CheckError> {
-        // From there on relative paths are meant from there.
-        if let Some(Move::To(directory)) = &segment.moves
-            && let Err(error) = std::env::set_current_dir(directory)
-        {
-            let directory = directory.escape_debug();
+    /// Works where the text puts what is judged next, as far as it says.
+    fn enter(&mut self, place: &Place) {
+        let start = self.start.as_os_str().as_bytes();
+        let Some(directory) = place.below(start).map(OsString::from_vec) else {
+            let why = "where a part of it works only the running shell can tell";
+            self.doubt.get_or_insert_with(|| why.to_owned());
+            return;
+        };
+        if let Err(error) = std::env::set_current_dir(&directory) {
+            let directory = directory.as_bytes().escape_ascii();
             self.doubt = Some(format!("cannot enter `{directory}`: {error}"));
         }
+    }
+
+    fn segment(&mut self, segment: &Segment, argv: &[String]) -> Result<(), CheckError> {
+        self.enter(&segment.place);
         let words: Vec<OsString> = argv.iter().map(OsString::from).collect();
         let (rules, via) = (&self.policy.rules, &self.question.via);
         let found = self.caller.find(&Call::typed(&words)?, rules, false)?;
@@ -217,6 +230,7 @@ impl<'a> Judge<'a> {
         if redirect.is_stream() {
             return Ok(());
         }
+        self.enter(&redirect.place);
         let mut call = ToolCall::new(redirect.tool());
         call.paths.push(redirect.path.clone().into_bytes());
         self.caller.place(&mut call)?;

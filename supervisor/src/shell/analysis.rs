@@ -4,6 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::audit::quoted;
 
+/// What is refused where the grammar does not go on.
+pub(super) const BROKEN: &str = "syntax error";
+
 /// What a shell would do with a text, as far as the text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -38,16 +41,23 @@ pub(crate) struct Segment {
     /// The variables that are set for it, `NAME=VALUE` each, as far as they are written out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) env: Vec<String>,
-    /// Where whatever stands behind it works, if it may change that.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(crate) moves: Option<Move>,
+    /// Where it works.
+    #[serde(default, skip_serializing_if = "Place::is_start")]
+    pub(crate) place: Place,
+    /// Whether the text itself gives its name another meaning, as a function or an alias.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_renamed: bool,
 }
 
-/// A change of directory.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A directory, as far as a text says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(crate) enum Move {
-    To(String),
+pub(crate) enum Place {
+    /// That in which the shell starts.
+    #[default]
+    Start,
+    /// This one, from there.
+    In(String),
     /// Only the running shell can tell.
     Untold,
 }
@@ -79,9 +89,43 @@ pub(crate) struct Redirect {
     pub(crate) writes: bool,
     /// How many commands stand before it.
     pub(crate) behind: usize,
+    /// Where a relative path is meant from.
+    #[serde(default, skip_serializing_if = "Place::is_start")]
+    pub(crate) place: Place,
+}
+
+impl Place {
+    fn is_start(&self) -> bool {
+        *self == Self::Start
+    }
+
+    /// The one that `cd` enters from here.
+    pub(super) fn entered(&self, to: &str) -> Self {
+        match self {
+            _ if to.starts_with('/') => Self::In(to.to_owned()),
+            Self::Start => Self::In(to.to_owned()),
+            Self::In(from) => Self::In(format!("{from}/{to}")),
+            Self::Untold => Self::Untold,
+        }
+    }
+
+    /// Its path, of a shell that starts in `start`.
+    pub(crate) fn below(&self, start: &[u8]) -> Option<Vec<u8>> {
+        match self {
+            Self::Start => Some(start.to_vec()),
+            Self::In(to) if to.starts_with('/') => Some(to.clone().into_bytes()),
+            Self::In(to) => Some([start, b"/", to.as_bytes()].concat()),
+            Self::Untold => None,
+        }
+    }
 }
 
 impl Analysis {
+    /// Whether the text is none, so that what is found in it may be anything.
+    pub(crate) fn is_broken(&self) -> bool {
+        self.refused.iter().any(|refused| refused.token == BROKEN)
+    }
+
     /// Its commands and the files that it opens, in the order in which they stand.
     pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         let of_segments = self.segments.iter().enumerate();

@@ -48,12 +48,23 @@ const OF_SHELLS: [&str; 10] = [
 pub(super) enum Meaning {
     /// Nothing.
     Plain,
-    /// A text that a shell reads, the running one or the one that is started.
-    Text(String),
+    /// A text that a shell reads.
+    Text(String, Reader),
     /// A change of directory.
     Directory,
     /// Nobody can tell: what it is, in words.
     Untold(&'static str),
+}
+
+/// Who reads a text in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Reader {
+    /// The running shell, there and then.
+    Itself,
+    /// The running shell, some time.
+    Later,
+    /// A shell that is started.
+    Child,
 }
 
 impl Meaning {
@@ -74,11 +85,13 @@ impl Meaning {
             }
             "cd" => Self::Untold("change of directory"),
             "eval" if rest.first().is_none_or(|first| !first.starts_with('-')) => {
-                Self::Text(rest.join(" "))
+                Self::Text(rest.join(" "), Reader::Itself)
             }
             "trap" => match rest.first() {
                 // Alone it is no text but a signal.
-                Some(text) if !text.starts_with('-') && rest.len() > 1 => Self::Text(text.clone()),
+                Some(text) if !text.starts_with('-') && rest.len() > 1 => {
+                    Self::Text(text.clone(), Reader::Later)
+                }
                 Some(_) | None => Self::Untold("trap"),
             },
             "printf" if rest.first().is_some_and(|first| !first.starts_with('-')) => Self::Plain,
@@ -89,7 +102,9 @@ impl Meaning {
             name if HARMLESS.contains(&name) => Self::Plain,
             name if is_builtin(name) => Self::Untold("builtin"),
             _ if is_shell(name) => match shell_text(rest) {
-                Some(text) if READING_ALIKE.contains(&file_name(name)) => Self::Text(text.clone()),
+                Some(text) if READING_ALIKE.contains(&file_name(name)) => {
+                    Self::Text(text.clone(), Reader::Child)
+                }
                 Some(_) | None => Self::Untold("text from elsewhere"),
             },
             _ if hands_on_text(file_name(name), rest) => Self::Untold("shell within a command"),
@@ -101,8 +116,8 @@ impl Meaning {
 /// Whether a command of that name, of whose other words nothing is known, may change the directory of
 /// the running shell. One without a name that is known may do anything.
 pub(super) fn may_move(name: Option<&str>) -> bool {
-    const MOVING: [&str; 9] = [
-        ".", "builtin", "cd", "chdir", "command", "eval", "popd", "pushd", "source",
+    const MOVING: [&str; 10] = [
+        ".", "builtin", "cd", "chdir", "command", "eval", "popd", "pushd", "source", "time",
     ];
     name.is_none_or(|name| MOVING.contains(&name))
 }
@@ -241,7 +256,10 @@ mod tests {
             }
         }
         for line in TEXTS.split('|') {
-            assert_eq!(of(line), Meaning::Text("a b".to_owned()), "{line}");
+            assert!(
+                matches!(of(line), Meaning::Text(text, _) if text == "a b"),
+                "{line}"
+            );
         }
         for line in UNTOLD.split('|') {
             assert!(matches!(of(line), Meaning::Untold(_)), "{line}");

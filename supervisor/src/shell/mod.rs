@@ -7,6 +7,8 @@
 
 mod analyser;
 mod analysis;
+mod command;
+mod directory;
 pub(crate) mod keeper;
 mod meaning;
 mod message;
@@ -15,6 +17,6 @@ pub(crate) mod process;
 mod words;
 
 pub(crate) use analyser::{Analyser, NotAnalysed};
-pub(crate) use analysis::{Analysis, Move, Redirect, Refused, Segment, Step};
+pub(crate) use analysis::{Analysis, Place, Redirect, Refused, Segment, Step};
 pub(crate) use meaning::{Given, given_text};
 pub(crate) use message::TextId;

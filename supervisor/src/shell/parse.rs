@@ -1,5 +1,6 @@
 //! From a text to what stands in it, by tree-sitter's grammar of bash.
 
+use std::collections::HashSet;
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -7,9 +8,9 @@ use rustix::time::{ClockId, clock_gettime};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
-use super::analysis::{Analysis, Move, Redirect, Refused, Segment};
-use super::meaning::{Meaning, is_builtin, is_plain_test, may_move};
-use super::words::{is_gap, joins_lines, literal};
+use super::analysis::{Analysis, BROKEN, Place, Refused};
+use super::meaning::is_plain_test;
+use super::words::{joins_lines, literal};
 
 /// How much processor time a text may take with all that is nested in it: on a busy machine a text must
 /// not be told another way. A build for debugging is slower.
@@ -23,7 +24,7 @@ const DEPTH_MAX: usize = 256;
 const NESTED_MAX: usize = 8;
 
 /// Most commands of a text.
-const SEGMENTS_MAX: usize = 1024;
+pub(super) const SEGMENTS_MAX: usize = 1024;
 
 /// How much of what is refused is shown, in characters.
 const SHOWN_MAX: usize = 40;
@@ -56,9 +57,13 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
         until: used() + PARSE_MAX,
         visited: 0,
         at: 0,
+        directory: Place::Start,
+        names: HashSet::new(),
+        later: Vec::new(),
         analysis: Analysis::default(),
     };
     walk.text(text, 0)?;
+    walk.place_later();
     let mut analysis = walk.analysis;
     analysis.reason = analysis.refused.first().map(Refused::in_words);
     analysis.ok = analysis.refused.is_empty();
@@ -71,7 +76,8 @@ fn used() -> Duration {
     Duration::try_from(time).unwrap_or(Duration::MAX)
 }
 
-struct Walk {
+/// A text on its way through the tree of it.
+pub(super) struct Walk {
     parser: Parser,
     /// What [`used`] may say at most.
     until: Duration,
@@ -79,31 +85,27 @@ struct Walk {
     visited: usize,
     /// How far the text is told.
     at: usize,
-    analysis: Analysis,
-}
-
-/// The words of a command, as far as they are written out.
-struct Words {
-    /// None if one of them is only known when it runs.
-    words: Option<Vec<String>>,
-    /// The variables that are set for it.
-    env: Vec<String>,
-    /// The first word.
-    name: Option<String>,
+    /// Where the shell works there.
+    pub(super) directory: Place,
+    /// The names that the text gives to functions and aliases.
+    pub(super) names: HashSet<String>,
+    /// From where to where reach the texts that run some time: commands and redirections.
+    pub(super) later: Vec<([usize; 2], [usize; 2])>,
+    pub(super) analysis: Analysis,
 }
 
 /// Where a node stands.
 #[derive(Clone, Copy)]
-struct Place<'t> {
-    text: &'t str,
-    depth: usize,
-    nested: usize,
+pub(super) struct Spot<'t> {
+    pub(super) text: &'t str,
+    pub(super) depth: usize,
+    pub(super) nested: usize,
     /// The pipeline that it is a part of, if it is one.
-    pipeline: Option<usize>,
+    pub(super) pipeline: Option<usize>,
 }
 
 impl Walk {
-    fn text(&mut self, text: &str, nested: usize) -> Result<(), ParseError> {
+    pub(super) fn text(&mut self, text: &str, nested: usize) -> Result<(), ParseError> {
         if nested > NESTED_MAX {
             return Err(ParseError::Deep);
         }
@@ -120,7 +122,7 @@ impl Walk {
             .parser
             .parse_with_options(&mut from, None, Some(options));
         let tree = tree.ok_or(ParseError::Late)?;
-        let place = Place {
+        let place = Spot {
             text,
             depth: 0,
             nested,
@@ -137,7 +139,7 @@ impl Walk {
     }
 
     /// Refuses what the grammar passes over up to there without a word of it: `\ `.
-    fn pass_over(&mut self, to: usize, node: Node<'_>, place: Place<'_>) {
+    fn pass_over(&mut self, to: usize, node: Node<'_>, place: Spot<'_>) {
         let passed = place.text.get(self.at..to).unwrap_or_default();
         let passed = passed.replace("\\\n", "");
         if !passed.trim_matches([' ', '\t', '\n']).is_empty() {
@@ -145,7 +147,7 @@ impl Walk {
         }
     }
 
-    fn visit(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
+    pub(super) fn visit(&mut self, node: Node<'_>, place: Spot<'_>) -> Result<(), ParseError> {
         if place.depth > DEPTH_MAX {
             return Err(ParseError::Deep);
         }
@@ -154,13 +156,13 @@ impl Walk {
             return Err(ParseError::Late);
         }
         if node.is_error() || node.is_missing() {
-            self.refuse("syntax error", node, place);
+            self.refuse(BROKEN, node, place);
         }
         if node.child_count() == 0 {
             self.pass_over(node.start_byte(), node, place);
             self.at = self.at.max(node.end_byte());
         }
-        let mut below = Place {
+        let mut below = Spot {
             depth: place.depth + 1,
             pipeline: None,
             ..place
@@ -176,119 +178,15 @@ impl Walk {
         if let Some(token) = untold(node, place.text) {
             self.refuse(token, node, place);
         }
-        let mut cursor = node.walk();
-        for child in node.children(&mut cursor) {
-            self.visit(child, below)?;
-        }
-        Ok(())
+        self.visit_children(node, place, below)
     }
 
-    fn new_pipeline(&mut self) -> usize {
+    pub(super) fn new_pipeline(&mut self) -> usize {
         self.analysis.chains.push(Vec::new());
         self.analysis.chains.len() - 1
     }
 
-    /// One command: its words, and the texts among them.
-    fn segment(&mut self, node: Node<'_>, place: Place<'_>) -> Result<(), ParseError> {
-        if self.analysis.segments.len() >= SEGMENTS_MAX {
-            return Err(ParseError::Many);
-        }
-        let Words { words, env, name } = self.words(node, place);
-        let raw = place.text.get(node.byte_range()).unwrap_or_default();
-        let position = self.analysis.segments.len();
-        let pipeline = place.pipeline.unwrap_or_else(|| self.new_pipeline());
-        if let Some(chain) = self.analysis.chains.get_mut(pipeline) {
-            chain.push(position);
-        }
-        let words = words.map(without_builtins);
-        let meaning = words.as_ref().map(|words| Meaning::of(words, &env));
-        let name = words.as_ref().map_or(name, |words| words.first().cloned());
-        let moves = match (&meaning, words.as_deref()) {
-            (Some(Meaning::Directory), Some([_, to])) if always_runs(node) => {
-                Some(Move::To(to.clone()))
-            }
-            // What it reads is looked at by itself.
-            (Some(Meaning::Text(_)), _) => None,
-            _ => may_move(name.as_deref()).then_some(Move::Untold),
-        };
-        let argv = words.filter(|words| words.first().is_some_and(|name| !name.is_empty()));
-        self.analysis.segments.push(Segment {
-            raw: raw.to_owned(),
-            is_builtin: argv.is_some() && name.is_some_and(|name| is_builtin(&name)),
-            argv,
-            env,
-            moves,
-        });
-        match meaning {
-            Some(Meaning::Text(text)) => self.text(&text, place.nested + 1)?,
-            Some(Meaning::Untold(what)) => self.refuse(what, node, place),
-            Some(Meaning::Directory) if !always_runs(node) => {
-                self.refuse("change of directory", node, place);
-            }
-            Some(Meaning::Directory | Meaning::Plain) | None => {}
-        }
-        Ok(())
-    }
-
-    /// The words of a command.
-    fn words(&mut self, node: Node<'_>, place: Place<'_>) -> Words {
-        let mut words = Some(Vec::new());
-        let (mut env, mut name) = (Vec::new(), None);
-        let mut end = node.start_byte();
-        let mut cursor = node.walk();
-        for child in node.children(&mut cursor) {
-            let gap = place.text.get(end..child.start_byte()).unwrap_or("?");
-            if !is_gap(gap, end == node.start_byte()) {
-                self.refuse("word", child, place);
-            }
-            end = child.end_byte();
-            match child.kind() {
-                "file_redirect" | "herestring_redirect" | "heredoc_redirect" => {}
-                "variable_assignment" => match assignment(child, place.text) {
-                    Some(variable) => env.push(variable),
-                    None => self.refuse("variable", child, place),
-                },
-                _ => match literal(child, place.text) {
-                    Ok(word) => {
-                        name = name.or_else(|| Some(word.clone()).filter(|_| words.is_some()));
-                        words.iter_mut().for_each(|words| words.push(word.clone()));
-                    }
-                    Err(what) => {
-                        words = None;
-                        // The tree tells of the others itself.
-                        if matches!(what, "wildcard" | "tilde" | "escape" | "word" | "braces") {
-                            self.refuse(what, child, place);
-                        }
-                    }
-                },
-            }
-        }
-        Words { words, env, name }
-    }
-
-    fn redirect(&mut self, node: Node<'_>, place: Place<'_>) {
-        let destination = node.child_by_field_name("destination");
-        let path = destination.and_then(|word| literal(word, place.text).ok());
-        let raw = place.text.get(node.byte_range()).unwrap_or_default();
-        let is_descriptor = raw.contains(">&") || raw.contains("<&");
-        let is_number = |to: &String| to.bytes().all(|it| it.is_ascii_digit() || it == b'-');
-        // `2>&1` opens nothing.
-        if is_descriptor && path.as_ref().is_some_and(is_number) {
-            return;
-        }
-        let writes = raw.contains('>');
-        self.refuse("redirection", node, place);
-        if let Some(path) = path {
-            let behind = self.analysis.segments.len();
-            self.analysis.redirects.push(Redirect {
-                path,
-                writes,
-                behind,
-            });
-        }
-    }
-
-    fn refuse(&mut self, token: &str, node: Node<'_>, place: Place<'_>) {
+    pub(super) fn refuse(&mut self, token: &str, node: Node<'_>, place: Spot<'_>) {
         let raw = place.text.get(node.byte_range()).unwrap_or_default();
         let at = node.start_position();
         self.analysis.refused.push(Refused {
@@ -328,33 +226,6 @@ fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether the command runs in the shell itself, whenever what stands behind it does.
-fn always_runs(node: Node<'_>) -> bool {
-    let mut child = node;
-    while let Some(parent) = child.parent() {
-        let mut cursor = parent.walk();
-        let is_alternative = parent
-            .children(&mut cursor)
-            .any(|part| matches!(part.kind(), "||" | "&"));
-        if is_alternative || !matches!(parent.kind(), "program" | "list" | "redirected_statement") {
-            return false;
-        }
-        child = parent;
-    }
-    true
-}
-
-/// `NAME=VALUE`, if the value is written out.
-fn assignment(node: Node<'_>, text: &str) -> Option<String> {
-    let name = node.child_by_field_name("name")?;
-    let name = text.get(name.byte_range())?;
-    let value = match node.child_by_field_name("value") {
-        Some(value) => literal(value, text).ok()?,
-        None => String::new(),
-    };
-    Some(format!("{name}={value}"))
-}
-
 /// Whether the brace or bracket is one by itself.
 fn opens_group(raw: &str) -> bool {
     let rest = raw.trim_start_matches(['{', '[']);
@@ -365,18 +236,6 @@ fn opens_group(raw: &str) -> bool {
 fn is_plain(raw: &str) -> bool {
     let words: Vec<&str> = raw.split_whitespace().collect();
     words.first() == Some(&"[") && is_plain_test(&words)
-}
-
-/// Without the builtins that run the rest: `command`, `builtin`, `exec`, as far as they have no
-/// options.
-fn without_builtins(words: Vec<String>) -> Vec<String> {
-    let is_builtin = |word: &String| matches!(word.as_str(), "command" | "builtin" | "exec");
-    let count = words.iter().take_while(|word| is_builtin(word)).count();
-    let has_more = words.get(count).is_some_and(|next| !next.starts_with('-'));
-    words
-        .into_iter()
-        .skip(if has_more { count } else { 0 })
-        .collect()
 }
 
 #[cfg(test)]

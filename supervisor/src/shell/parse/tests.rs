@@ -100,7 +100,7 @@ const UNTOLD: &[(&str, &str)] = &[
     ("export A=1", "declaration"),
     ("PATH=/x; ls", "assignment"),
     ("eval \"$x\"", "variable"),
-    ("(cd x; a)", "change of directory"),
+    ("a && cd x; b", "change of directory"),
     ("cd x || a", "change of directory"),
     ("cd; a", "change of directory"),
     ("cd x & a", "change of directory"),
@@ -128,6 +128,65 @@ const UNTOLD: &[(&str, &str)] = &[
     ("echo $'\\u1234'", "escape"),
     ("gi\\\nt push", "line that goes on within a word"),
 ];
+
+/// The commands, each with where it works; `?` where that is not known, nothing where it is the start.
+fn places(text: &str) -> String {
+    let analysis = analyse(text).unwrap();
+    let segments = analysis.segments.into_iter();
+    let segments = segments.filter(|segment| !segment.raw.starts_with("cd "));
+    let shown = segments.map(|segment| match segment.place {
+        Place::Start => segment.raw,
+        Place::In(directory) => format!("{directory}> {}", segment.raw),
+        Place::Untold => format!("?> {}", segment.raw),
+    });
+    shown.collect::<Vec<_>>().join("; ")
+}
+
+#[test]
+fn a_command_works_where_the_text_puts_it() {
+    for (text, shown) in [
+        (
+            "a; cd x; b; cd ../y; c; cd /z; d",
+            "a; x> b; x/../y> c; /z> d",
+        ),
+        ("cd x && a && b", "x> a; x> b"),
+        ("cd x && a; b", "x> a; x> b"),
+        ("a && cd x && b; c", "a; ?> b; ?> c"),
+        ("false && cd x; a", "false; ?> a"),
+        ("(cd x; a); b", "x> a; b"),
+        ("x=$(cd x; a) b; c", "x=$(cd x; a) b; x> a; c"),
+        ("cd x | a; b", "?> a; b"),
+        ("cd x & a", "?> a"),
+        ("if a; then cd x; fi; b", "a; ?> b"),
+        ("cd $x; a; cd /y; b", "?> a; /y> b"),
+        ("$x y; a", "$x y; ?> a"),
+        ("f() { a; }; cd x; f; b", "?> a; x> f; ?> b"),
+        ("alias c='cd x'; c; a", "alias c='cd x'; c; ?> a"),
+        ("time cd x; a", "time cd x; ?> a"),
+        ("eval 'cd x'; a", "eval 'cd x'; x> a"),
+        ("sh -c 'cd x; a'; b", "sh -c 'cd x; a'; x> a; b"),
+        ("trap 'a' EXIT; b", "trap 'a' EXIT; a; b"),
+        ("trap 'a' EXIT; cd x; b", "trap 'a' EXIT; ?> a; x> b"),
+        ("trap 'cd x' EXIT; b", "trap 'cd x' EXIT; ?> b"),
+        ("cd -; a", "?> a"),
+    ] {
+        let places = places(text);
+        let expected: String = shown.into();
+        assert_eq!(places, expected, "{text}");
+    }
+}
+
+#[test]
+fn a_name_that_the_text_makes_is_no_programs() {
+    let renamed = |text: &str| {
+        let segments = analyse(text).unwrap().segments.into_iter();
+        let renamed = segments.filter(|segment| segment.is_renamed);
+        renamed.map(|segment| segment.raw).collect::<Vec<_>>()
+    };
+    assert_eq!(renamed("git() { :; }; git push; ls"), ["git push"]);
+    assert_eq!(renamed("git push; function git { :; }"), [""; 0]);
+    assert_eq!(renamed("alias a=b git='x y'\ngit push; b"), ["git push"]);
+}
 
 #[test]
 fn what_only_a_running_shell_can_tell_is_named() {
