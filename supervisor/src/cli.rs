@@ -1,5 +1,8 @@
 //! The command line. Nothing here looks at the environment.
 
+mod hook;
+mod policy;
+
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -10,7 +13,10 @@ use execward_policy::Scope;
 
 use crate::approval::Prompt;
 use crate::control::{Span, Where};
-use crate::hook::Agent;
+pub(crate) use hook::{HookCommand, InstallArgs};
+pub(crate) use policy::{
+    DiffArgs, ImportArgs, InitArgs, LintArgs, LoadArgs, PolicyCommand, ShowArgs, TestArgs,
+};
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
 /// policy before it runs, and checked again once it is loaded.
@@ -54,132 +60,6 @@ pub(crate) enum Command {
         /// Of this command instead of execward itself
         command: Option<String>,
     },
-}
-
-#[derive(Debug, Subcommand)]
-pub(crate) enum PolicyCommand {
-    /// Write a first policy of your own, to go on from
-    Init(InitArgs),
-    /// Show what is in force: files, mode, rules
-    Show(ShowArgs),
-    /// Say what is no fault of a policy and hardly meant
-    Lint(LintArgs),
-    /// Try a policy on files of cases, each a call with the verdict that it is to get
-    Test(TestArgs),
-    /// Say of which cases two policies say different things
-    Diff(DiffArgs),
-    /// Replace the policy of a live session
-    Load(LoadArgs),
-    /// Print the JSON Schema of policy files, for editors
-    Schema,
-}
-
-/// The hooks of agents.
-#[derive(Debug, Subcommand)]
-pub(crate) enum HookCommand {
-    /// Answer a message of Claude Code on standard input
-    Claude(PolicyArgs),
-    /// Answer a message of Codex CLI
-    Codex(PolicyArgs),
-    /// Answer a message of Gemini CLI
-    Gemini(PolicyArgs),
-    /// Answer a message of Cursor
-    Cursor(PolicyArgs),
-    /// Have an agent ask: change its settings, and show how
-    Install(InstallArgs),
-    /// Have it ask no longer
-    Uninstall(InstallArgs),
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InstallArgs {
-    /// Which agent
-    #[arg(long = "for", value_enum, value_name = "AGENT")]
-    pub(crate) agent: Agent,
-    /// Its settings in the current directory, not those in the home directory
-    #[arg(long)]
-    pub(crate) project: bool,
-    /// Show what would change, and change nothing
-    #[arg(long)]
-    pub(crate) dry_run: bool,
-    #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct InitArgs {
-    /// Where [default: policy.toml in the user's configuration directory]
-    pub(crate) file: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LintArgs {
-    #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
-    /// One line of JSON a warning
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct TestArgs {
-    #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
-    /// Files of `[[case]]` tables
-    #[arg(required = true, value_name = "CASES")]
-    pub(crate) files: Vec<PathBuf>,
-    /// One line of JSON a case
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct DiffArgs {
-    /// A policy file, or preset:NAME
-    #[arg(value_name = "A")]
-    pub(crate) before: PathBuf,
-    /// Another
-    #[arg(value_name = "B")]
-    pub(crate) after: PathBuf,
-    /// Files of `[[case]]` tables
-    #[arg(long, required = true, value_name = "FILE")]
-    pub(crate) cases: Vec<PathBuf>,
-    /// What ${workspace} means in the policies [default: the current directory]
-    #[arg(long, value_name = "DIR")]
-    pub(crate) workspace: Option<PathBuf>,
-    /// One line of JSON a case that differs
-    #[arg(long)]
-    pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct ShowArgs {
-    #[command(flatten)]
-    pub(crate) policy: PolicyArgs,
-    /// Print the text of a preset instead
-    #[arg(long, value_name = "NAME", conflicts_with = "command")]
-    pub(crate) text: Option<String>,
-    /// Print what is known of a command's options instead
-    #[arg(long, value_name = "NAME")]
-    pub(crate) command: Option<String>,
-    /// Print the classes of programs instead: `@shells` …
-    #[arg(long, conflicts_with_all = ["text", "command"])]
-    pub(crate) classes: bool,
-    /// Print the rules that execward brings to every policy instead
-    #[arg(long, conflicts_with_all = ["text", "command", "classes"])]
-    pub(crate) builtin: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct LoadArgs {
-    /// Policy files, joined; the session's other files are in force no longer
-    #[arg(required_unless_present = "preset", value_name = "FILE")]
-    pub(crate) files: Vec<PathBuf>,
-    /// A policy that execward brings, below the files; repeat to join several
-    #[arg(long, value_name = "NAME")]
-    pub(crate) preset: Vec<String>,
-    #[command(flatten)]
-    pub(crate) place: WhereArgs,
 }
 
 /// Which policy.

@@ -37,7 +37,8 @@ pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PolicyError>
     }
 }
 
-fn read_file(path: &Path) -> io::Result<Vec<u8>> {
+/// Reads a file that is no longer than a policy, or enough of it to tell.
+pub(super) fn read_file(path: &Path) -> io::Result<Vec<u8>> {
     read_whole(&regular::open(path)?)
 }
 

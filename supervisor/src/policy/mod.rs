@@ -3,6 +3,7 @@
 mod bundle;
 mod cases;
 mod files;
+mod import;
 mod lint;
 mod trial;
 pub(crate) mod verbs;
@@ -23,6 +24,7 @@ use crate::tracee::Procfs;
 pub(crate) use bundle::Bundle;
 use cases::CaseFaults;
 use files::FileIncludes;
+pub(crate) use import::ImportFrom;
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -84,6 +86,18 @@ pub(crate) enum PolicyError {
         path: PathBuf,
         error: std::io::Error,
     },
+    /// Another agent's configuration, as a file.
+    #[error("cannot read `{}`: {error}", path.display())]
+    ReadImport {
+        path: PathBuf,
+        error: std::io::Error,
+    },
+    /// What it holds.
+    #[error("{}:{error}", path.display())]
+    Import {
+        path: PathBuf,
+        error: import::ImportError,
+    },
     /// What a verb shows.
     #[error("cannot write: {0}")]
     Show(#[from] std::io::Error),
@@ -112,12 +126,15 @@ impl PolicyError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
-            Self::Create { .. } | Self::Show(_) | Self::Places(_) => ExitStatus::Io,
+            Self::Create { .. } | Self::ReadImport { .. } | Self::Show(_) | Self::Places(_) => {
+                ExitStatus::Io
+            }
             Self::Case(_, error) => error.status(),
             Self::Read { .. }
             | Self::Cases(_)
             | Self::Floor(_)
             | Self::Faults(_)
+            | Self::Import { .. }
             | Self::Workspace { .. }
             | Self::NoWorkspace(_)
             | Self::Preset(_) => ExitStatus::Usage,
