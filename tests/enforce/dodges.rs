@@ -1,0 +1,147 @@
+//! Ways around a gate of execs that have no file of their own here, and their harmless twins.
+
+use std::fs;
+
+use execward_tests::{Ground, Ran, binary, is_root, of_type, skip, under};
+
+/// What came of the one exec whose image was not the expected one.
+fn difference(ran: &Ran) -> &serde_json::Value {
+    let mut outcomes = of_type(&ran.records, "exec.outcome").map(|record| &record["outcome"]);
+    let differs = outcomes.find(|outcome| !outcome["difference"].is_null());
+    differs.expect("one that differs")
+}
+
+/// Whoever may mount can have the kernel load another file for a file of a format of their own: what is
+/// loaded counts.
+#[test]
+fn a_format_that_the_session_registers_is_judged_by_what_it_loads() {
+    let run = |rules: &str| {
+        let ground = Ground::full(rules);
+        let _interpreter = ground.copy("/bin/echo", "interpreter");
+        let _file = ground.script("file", "ZZTOP\n");
+        fs::create_dir(ground.path("formats")).expect("a directory");
+        let at = ground.path("").display().to_string();
+        let script = format!(
+            "mount -t binfmt_misc none {at}/formats || {{ echo no-mount; exit; }}
+            echo ':zz:M::ZZTOP::{at}/interpreter:' >{at}/formats/register
+            {at}/file arrived; echo $?"
+        );
+        let path = ground.script("script", &script);
+        let ran = ground.run(&["unshare", "-Urm", "sh", &path]);
+        (ran, at)
+    };
+    let (ran, at) = run("");
+    if ran.stderr.contains("unshare failed") || ran.stdout.contains("no-mount") {
+        return skip("no format can be registered in a user namespace here");
+    }
+    assert_eq!(
+        ran.stdout,
+        format!("{at}/file arrived\n0\n"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(difference(&ran)["result"], "changed");
+    let rules = "[[deny]]\nid = \"no\"\nprogram = \"DIR/interpreter\"\n";
+    let (ran, at) = run(rules);
+    assert_eq!(ran.stdout, "137\n", "{}", ran.stderr);
+    let killed = difference(&ran);
+    assert_eq!(killed["result"], "killed");
+    assert_eq!(killed["loaded"]["exe"], format!("{at}/interpreter"));
+}
+
+/// A file system that a member of the session serves may never answer: its exec is refused, and nobody
+/// else waits.
+#[test]
+fn a_program_that_is_never_found_is_refused_in_time() {
+    if !is_root() {
+        return skip("mounting a file system needs root");
+    }
+    if fs::metadata("/dev/fuse").is_err() {
+        return skip("there is no /dev/fuse, so no file system that stalls");
+    }
+    let ground = Ground::full("");
+    let stalls = ground.path("stalls").display().to_string();
+    fs::create_dir(&stalls).expect("a directory");
+    let script = format!("{stalls}/x & wait $!; echo $?; /bin/echo others run");
+    let path = ground.script("script", &script);
+    let fixture = binary("fixture-stalls").display().to_string();
+    let session = ground.command(&["sh", &path]);
+    let ran = ground.end(under(&["unshare", "-m", &fixture, &stalls, "--"], &session));
+    assert_eq!(ran.stdout, "126\nothers run\n", "{}", ran.stderr);
+    let late = of_type(&ran.records, "exec.decision");
+    let late: Vec<_> = late
+        .filter(|it| it["decision"]["reason"] == "read_deadline")
+        .collect();
+    assert_eq!(late.len(), 1);
+    assert_eq!(late[0]["effect"]["errno"], "EPERM");
+}
+
+/// Limits and priorities are set by calls that need no exec: on the gate and the front they are refused.
+#[test]
+fn front_and_gate_are_not_slowed_or_limited_from_inside() {
+    let ground = Ground::full("");
+    let own = |process: &str| {
+        format!(
+            "for p in {process}; do
+                prlimit --pid $p --nofile=4:4 2>&1; echo prlimit $?
+                renice -n 19 -p $p >/dev/null 2>&1; echo renice $?
+                taskset -p 1 $p >/dev/null 2>&1; echo taskset $?
+                ionice -c 3 -p $p 2>/dev/null; echo ionice $?
+                chrt -i -p 0 $p 2>/dev/null; echo chrt $?
+            done"
+        )
+    };
+    let script = format!(
+        "gate=$PPID; front=$(awk '/^PPid/ {{ print $2 }}' /proc/$gate/status)
+        sleep 1000 & {}; kill $!
+        echo; {}",
+        own("$!"),
+        own("$gate $front")
+    );
+    let ran = ground.sh(&script);
+    let (twin, attack) = ran.stdout.split_once("\n\n").expect("both");
+    let succeeded = |text: &str| text.lines().filter(|line| line.ends_with(" 0")).count();
+    // Of one's own process all of it works.
+    assert_eq!(succeeded(twin), 5, "{}", ran.stdout);
+    assert_eq!(succeeded(attack), 0, "{}", ran.stdout);
+    assert_eq!(
+        attack.matches("Operation not permitted").count(),
+        2,
+        "{}",
+        ran.stdout
+    );
+}
+
+/// What a debugger holds cannot be verified, and does not run.
+#[test]
+fn what_another_traces_does_not_run() {
+    if fs::metadata("/usr/bin/strace").is_err() {
+        return skip("there is no strace");
+    }
+    let ground = Ground::full("");
+    let ran = ground.run(&["/usr/bin/strace", "-o", "/dev/null", "/bin/echo", "ran"]);
+    assert_eq!(ran.stdout, "", "{}", ran.stderr);
+    let decided = &ran.decisions(&["/bin/echo"])[0]["decision"];
+    assert_eq!(decided["reason"], "unverifiable");
+    let why = decided["detail"].as_str().expect("why");
+    assert!(why.contains("it is traced by process"), "{why}");
+    assert_eq!(ground.run(&["/bin/echo", "ran"]).stdout, "ran\n");
+}
+
+/// A process that closes its memory to others cannot be read by its own user's gate: it runs nothing.
+#[test]
+fn what_cannot_be_read_does_not_run() {
+    let ground = Ground::full("");
+    let ways = binary("fixture-ways").display().to_string();
+    let ran = ground.run(&[&ways, "undumpable", "/bin/echo"]);
+    if is_root() {
+        assert_eq!(ran.stdout, "by-undumpable\n", "{}", ran.stderr);
+        return;
+    }
+    assert_eq!(ran.stdout, "errno=1\n", "{}", ran.stderr);
+    let refused = of_type(&ran.records, "exec.decision")
+        .last()
+        .expect("a refusal");
+    assert_eq!(refused["decision"]["reason"], "unreadable");
+    assert_eq!(refused["effect"]["errno"], "EPERM");
+}
