@@ -96,7 +96,7 @@ pub(super) fn test(args: &TestArgs, out: &mut impl Write) -> Result<ExitStatus, 
 /// Says of which cases two policies say different things.
 ///
 /// # Errors
-/// As [`test`].
+/// As [`test()`].
 pub(super) fn diff(args: &DiffArgs, out: &mut impl Write) -> Result<ExitStatus, PolicyError> {
     let places = Places::find()?;
     let load = |name: &PathBuf| LoadedPolicy::load(&named(name, args), &places);
