@@ -21,6 +21,7 @@ mod senders;
 mod shell;
 mod signals;
 mod start;
+mod table;
 mod terminal;
 mod threads;
 mod tools;

@@ -1,0 +1,41 @@
+//! The table of `tests/README.md`: its rows are all there, and each test that it names is one.
+
+const TABLE: &str = include_str!("../README.md");
+
+/// The texts of the kernel tests.
+const TESTS: [&str; 15] = [
+    include_str!("approvals.rs"),
+    include_str!("dodges.rs"),
+    include_str!("failed.rs"),
+    include_str!("identity.rs"),
+    include_str!("input.rs"),
+    include_str!("interpreter.rs"),
+    include_str!("lifetime.rs"),
+    include_str!("named.rs"),
+    include_str!("preflight.rs"),
+    include_str!("race.rs"),
+    include_str!("rights.rs"),
+    include_str!("senders.rs"),
+    include_str!("threads.rs"),
+    include_str!("verdict.rs"),
+    include_str!("withdrawn.rs"),
+];
+
+#[test]
+fn every_way_has_its_row_and_each_test_is_there() {
+    let rows = TABLE.lines().filter_map(|line| line.strip_prefix("| "));
+    let rows: Vec<Vec<&str>> = rows.map(|row| row.split(" | ").collect()).collect();
+    let numbers = rows.iter().filter_map(|cells| cells.first());
+    let numbers: Vec<u8> = numbers
+        .flat_map(|cell| cell.split(", ").filter_map(|number| number.parse().ok()))
+        .collect();
+    assert_eq!(numbers, (1..=54).collect::<Vec<_>>());
+    let names = TABLE.split('`').filter(|it| it.matches('_').count() > 2);
+    let is_word = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_';
+    let names: Vec<&str> = names.filter(|it| it.chars().all(is_word)).collect();
+    assert!(names.len() > 40, "{}", names.len());
+    for name in names {
+        let is_there = |text: &&str| text.contains(&format!("fn {name}("));
+        assert!(TESTS.iter().any(is_there), "{name}");
+    }
+}
