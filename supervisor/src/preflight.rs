@@ -14,7 +14,7 @@ use crate::exec::{Destinations, Patience, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::kernel::Kernel;
-use crate::shell::{Analysis, Place, Redirect, Refused, Segment, Step};
+use crate::shell::{Analysis, Place, Redirect, Refused, Segment, Step, is_harmless_builtin};
 use crate::subject::Subject;
 
 /// Most paths of a text that are followed.
@@ -186,8 +186,12 @@ fn parts<'a>(analysis: &'a Analysis, cwd: Option<&[u8]>) -> Vec<Part<'a>> {
 
 fn command(segment: &Segment, cwd: Option<Vec<u8>>) -> Option<Part<'_>> {
     let bytes = |words: &[String]| words.iter().map(|word| word.clone().into_bytes()).collect();
+    let argv = segment.argv.as_ref()?;
+    if argv.first().is_some_and(|name| is_harmless_builtin(name)) {
+        return None;
+    }
     let command = ShellCommand {
-        argv: bytes(segment.argv.as_ref()?),
+        argv: bytes(argv),
         env: bytes(&segment.env),
         cwd,
         is_builtin: segment.is_builtin,

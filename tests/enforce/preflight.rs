@@ -19,7 +19,7 @@ const RULES: &str = "[[deny]]\nid = \"no-push\"\ncommand = \"git push\"\nreason 
     instead = \"commit\"\n\
     [[deny]]\nid = \"secret\"\npath = \"DIR/secret\"\n\
     [[deny]]\nid = \"outside\"\ntool = \"file_write\"\npath = \"!DIR/\"\n\
-    [[deny]]\nid = \"no-kill\"\ncommand = \"kill\"\n";
+    [[deny]]\nid = \"no-kill\"\ncommand = [\"kill\", \"printf\"]\n";
 
 fn ground() -> Ground {
     let ground = Ground::full(RULES);
@@ -100,6 +100,8 @@ fn each_part_is_judged_where_the_text_puts_it() {
         "cd sub; echo x > x",
         "echo x 2>/dev/null >/dev/null",
         "mkdir -p a/b && touch a/b/c",
+        // What a builtin says is not what the program of its name would.
+        "printf x; [ a = b ] || true",
         // A function or an alias of that name is no program.
         "git() { echo x; }; git push",
         "f() { echo x > secret; }; cd sub; f",
