@@ -28,6 +28,8 @@ pub struct ToolCall {
     pub urls: Vec<Vec<u8>>,
     /// Its other arguments, `KEY=VALUE` each. What is no text is JSON.
     pub arguments: Vec<Vec<u8>>,
+    /// Whether what lies below its files is meant too, as of a search; of what is deleted it always is.
+    pub is_walked: bool,
     /// The directory from which relative paths are meant, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
     /// Where the paths of [`ToolCall::named_paths`] lead. Of one that is not here, nobody can tell.
@@ -172,7 +174,7 @@ impl<'c> Seen<'c> {
 fn files(call: &ToolCall, texts: Texts<'_>) -> Vec<FileOperand> {
     let accesses = tool::accesses(&call.tool);
     // What is deleted goes with all that lies below it.
-    let is_walked = accesses.contains(&Access::Delete);
+    let is_walked = call.is_walked || accesses.contains(&Access::Delete);
     let file = |path, part| FileOperand {
         accesses,
         part,

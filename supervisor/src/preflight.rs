@@ -168,10 +168,9 @@ pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
     )
 }
 
-/// The parts of a text that can be judged, of a shell that works in `cwd`, in their order. Of a text
-/// that is none there are none.
+/// The parts of a text that can be judged, of a shell that works in `cwd`, in their order.
 fn parts<'a>(analysis: &'a Analysis, cwd: Option<&[u8]>) -> Vec<Part<'a>> {
-    if analysis.is_broken() {
+    if analysis.is_confused() {
         return Vec::new();
     }
     let place = |place: &Place| place.below(cwd?);

@@ -20,6 +20,9 @@ pub(crate) struct Texts {
     /// The first of them is at the parser if that has a number for it.
     waiting: VecDeque<Waiting>,
     at_parser: Option<TextId>,
+    /// A text that got no answer in time. Until one comes nothing more is asked, so that a parser that is
+    /// stopped holds up one exec and not each.
+    unanswered: Option<TextId>,
     next: u64,
 }
 
@@ -39,6 +42,7 @@ impl Texts {
             analyser,
             waiting: VecDeque::new(),
             at_parser: None,
+            unanswered: None,
             next: 0,
         }
     }
@@ -47,7 +51,7 @@ impl Texts {
     pub(crate) fn analyse(&mut self, text: Vec<u8>) -> Ticket {
         let ticket = Ticket(self.next);
         self.next += 1;
-        if self.waiting.is_empty() {
+        if self.waiting.is_empty() && self.unanswered.is_none() {
             // What keeps it from being sent is found again with the findings.
             self.at_parser = self.analyser.send(&text).ok();
         }
@@ -74,10 +78,15 @@ impl Texts {
     /// What has come in, and of what nothing will be known at `now`.
     pub(crate) fn findings(&mut self, now: Instant) -> Vec<(Ticket, Analysed)> {
         let mut found = Vec::new();
-        while let Some(first) = self.waiting.front() {
+        loop {
+            let is_silent = self.at_parser.is_none() && self.is_silent();
+            let Some(first) = self.waiting.front() else {
+                break;
+            };
             let is_late = now.saturating_duration_since(first.since) >= DEADLINE;
             let analysed = match self.at_parser {
                 Some(id) => self.analyser.receive(id),
+                None if is_silent => Some(Err(NotAnalysed::Silent)),
                 None => match self.analyser.send(&first.text) {
                     Ok(id) => {
                         self.at_parser = Some(id);
@@ -86,6 +95,9 @@ impl Texts {
                     Err(error) => Some(Err(error)),
                 },
             };
+            if analysed.is_none() && is_late {
+                self.unanswered = self.at_parser;
+            }
             let analysed = analysed.or_else(|| is_late.then_some(Err(NotAnalysed::Silent)));
             let Some(analysed) = analysed else {
                 break;
@@ -95,5 +107,12 @@ impl Texts {
             self.at_parser = None;
         }
         found
+    }
+
+    /// Whether a text is still unanswered that is late.
+    fn is_silent(&mut self) -> bool {
+        let analyser = &self.analyser;
+        self.unanswered = self.unanswered.filter(|id| analyser.receive(*id).is_none());
+        self.unanswered.is_some()
     }
 }

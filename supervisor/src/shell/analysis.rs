@@ -7,6 +7,9 @@ use crate::audit::quoted;
 /// What is refused where the grammar does not go on.
 pub(super) const BROKEN: &str = "syntax error";
 
+/// What is refused of a text within the text that a command reads.
+pub(super) const DOCUMENT: &str = "here-document";
+
 /// What a shell would do with a text, as far as the text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -121,9 +124,12 @@ impl Place {
 }
 
 impl Analysis {
-    /// Whether the text is none, so that what is found in it may be anything.
-    pub(crate) fn is_broken(&self) -> bool {
-        self.refused.iter().any(|refused| refused.token == BROKEN)
+    /// Whether lines of a here-document may have been taken for commands: the grammar knows one at a
+    /// time.
+    pub(crate) fn is_confused(&self) -> bool {
+        let mut refused = self.refused.iter();
+        let has_document = |it: &Refused| it.token == DOCUMENT || it.raw.contains("<<");
+        self.refused.iter().any(has_document) && refused.any(|it| it.token == BROKEN)
     }
 
     /// Its commands and the files that it opens, in the order in which they stand.

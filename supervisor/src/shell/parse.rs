@@ -8,7 +8,7 @@ use rustix::time::{ClockId, clock_gettime};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
-use super::analysis::{Analysis, BROKEN, Place, Refused};
+use super::analysis::{Analysis, BROKEN, DOCUMENT, Place, Refused};
 use super::meaning::is_plain_test;
 use super::words::{joins_lines, literal};
 
@@ -208,7 +208,7 @@ fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
         "test_command" if !is_plain(raw) => Some("test"),
         // What it counts may be any variable.
         "for_statement" | "c_style_for_statement" | "select_statement" => Some("loop"),
-        "heredoc_redirect" => Some("here-document"),
+        "heredoc_redirect" => Some(DOCUMENT),
         "herestring_redirect" => Some("here-string"),
         "function_definition" => Some("function"),
         "declaration_command" | "unset_command" => Some("declaration"),

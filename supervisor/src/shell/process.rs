@@ -1,6 +1,7 @@
 //! The process that parses: `execward __parse`, which takes texts and sends analyses over the socket
 //! that is its standard input, until the other end is closed.
 
+use std::borrow::Cow;
 use std::io::{self, stdin};
 use std::os::fd::AsFd;
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ use seccompiler::{BackendError, BpfProgram, SeccompAction, SeccompFilter, Target
 
 use super::message::{Answer, TEXT_MAX_BYTES, TextId};
 use super::parse::analyse;
+use super::words::UNREADABLE;
 use crate::fdpass;
 
 /// The first argument by which execward is this process.
@@ -116,11 +118,20 @@ fn serve(socket: impl AsFd) -> io::Result<()> {
 }
 
 fn answer(text: &[u8]) -> Answer {
-    match str::from_utf8(text) {
-        Ok(text) => match analyse(text) {
-            Ok(analysis) => Answer::Analysed(analysis),
-            Err(error) => Answer::NotAnalysed(error.to_string()),
-        },
-        Err(_) => Answer::NotAnalysed("it is not UTF-8".to_owned()),
+    match analyse(&as_text(text)) {
+        Ok(analysis) => Answer::Analysed(analysis),
+        Err(error) => Answer::NotAnalysed(error.to_string()),
     }
+}
+
+/// The text, with [`UNREADABLE`] for what is no UTF-8: no word that has it is told.
+fn as_text(text: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = str::from_utf8(text) {
+        return Cow::Borrowed(text);
+    }
+    let parts = text.utf8_chunks().flat_map(|chunk| {
+        let end = (!chunk.invalid().is_empty()).then_some(UNREADABLE);
+        chunk.valid().chars().chain(end)
+    });
+    Cow::Owned(parts.collect())
 }

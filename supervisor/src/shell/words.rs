@@ -5,12 +5,18 @@ use tree_sitter::Node;
 /// What keeps a word from being known.
 pub(super) type Dynamic = &'static str;
 
+/// What stands for bytes that are no UTF-8.
+pub(super) const UNREADABLE: char = '\u{fffd}';
+
 /// The word as the program gets it.
 ///
 /// # Errors
 /// What it is that only the running shell can tell.
 pub(super) fn literal(node: Node<'_>, text: &str) -> Result<String, Dynamic> {
     let raw = text.get(node.byte_range()).unwrap_or_default();
+    if raw.contains([UNREADABLE, '\0']) {
+        return Err("word");
+    }
     match node.kind() {
         "word" | "number" | "command_name" if node.named_child_count() > 0 => {
             joined(node.named_children(&mut node.walk()), text)
