@@ -170,12 +170,14 @@ pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
 
 /// The parts of a text that can be judged, of a shell that works in `cwd`, in their order.
 fn parts<'a>(analysis: &'a Analysis, cwd: Option<&[u8]>) -> Vec<Part<'a>> {
-    if analysis.is_confused() {
-        return Vec::new();
-    }
     let place = |place: &Place| place.below(cwd?);
     let parts = analysis.steps().filter_map(|step| match step {
-        Step::Command(segment) if segment.is_renamed => None,
+        Step::Command(Segment { is_doubtful, .. })
+        | Step::Redirect(Redirect { is_doubtful, .. })
+            if *is_doubtful =>
+        {
+            None
+        }
         Step::Command(segment) => command(segment, place(&segment.place)),
         Step::Redirect(redirect) if redirect.is_stream() => None,
         Step::Redirect(redirect) => file(redirect, place(&redirect.place)),

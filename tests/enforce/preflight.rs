@@ -81,6 +81,10 @@ fn each_part_is_judged_where_the_text_puts_it() {
         ("(cd sub; cat ../secret)", "secret"),
         ("sh -c 'cd sub'; cat secret", "secret"),
         ("echo x > secret", "secret"),
+        // A substitution of nothing is an error to the grammar alone.
+        ("echo x > secret; : $()", "secret"),
+        ("git push; : $()", "no-push"),
+        ("cat <<E\nx\nE\ngit push", "no-push"),
         ("echo x >> sub/link", "secret"),
         ("cat < secret", "secret"),
         ("echo x > /tmp/execward-none", "outside"),
@@ -94,6 +98,10 @@ fn each_part_is_judged_where_the_text_puts_it() {
     }
     for text in [
         "true || echo git push",
+        "cat <<E\n E\ngit push\nE",
+        "cat <<A <<B\nA\ngit push\nB",
+        "cat <<E\n E\necho x > secret\nE",
+        "sh -n -c 'git push'",
         // To a builtin it is a text.
         &format!("echo {secret}; test -f {secret} || true"),
         "cat <sub/x 2>/dev/null || true",

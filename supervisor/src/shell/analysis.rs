@@ -7,9 +7,6 @@ use crate::audit::quoted;
 /// What is refused where the grammar does not go on.
 pub(super) const BROKEN: &str = "syntax error";
 
-/// What is refused of a text within the text that a command reads.
-pub(super) const DOCUMENT: &str = "here-document";
-
 /// What a shell would do with a text, as far as the text says.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -47,9 +44,10 @@ pub(crate) struct Segment {
     /// Where it works.
     #[serde(default, skip_serializing_if = "Place::is_start")]
     pub(crate) place: Place,
-    /// Whether the text itself gives its name another meaning, as a function or an alias.
+    /// Whether it may be another one, or none: the text itself gives its name another meaning, as a
+    /// function or an alias, or it may be a line of a here-document.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub(crate) is_renamed: bool,
+    pub(crate) is_doubtful: bool,
 }
 
 /// A directory, as far as a text says.
@@ -95,6 +93,9 @@ pub(crate) struct Redirect {
     /// Where a relative path is meant from.
     #[serde(default, skip_serializing_if = "Place::is_start")]
     pub(crate) place: Place,
+    /// Whether it may be a line of a here-document.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_doubtful: bool,
 }
 
 impl Place {
@@ -124,14 +125,6 @@ impl Place {
 }
 
 impl Analysis {
-    /// Whether lines of a here-document may have been taken for commands: the grammar knows one at a
-    /// time.
-    pub(crate) fn is_confused(&self) -> bool {
-        let mut refused = self.refused.iter();
-        let has_document = |it: &Refused| it.token == DOCUMENT || it.raw.contains("<<");
-        self.refused.iter().any(has_document) && refused.any(|it| it.token == BROKEN)
-    }
-
     /// Its commands and the files that it opens, in the order in which they stand.
     pub(crate) fn steps(&self) -> impl Iterator<Item = Step<'_>> {
         let of_segments = self.segments.iter().enumerate();

@@ -47,7 +47,7 @@ impl Walk {
             argv,
             env,
             place: self.directory.clone(),
-            is_renamed,
+            is_doubtful: is_renamed || place.is_doubtful,
         });
         if is_renamed {
             self.directory = Place::Untold;
@@ -126,6 +126,7 @@ impl Walk {
                 writes,
                 behind,
                 place: self.directory.clone(),
+                is_doubtful: place.is_doubtful,
             });
         }
     }

@@ -73,7 +73,7 @@ impl Walk {
         };
         let before = std::mem::replace(&mut self.directory, start);
         let from = self.found();
-        self.text(text, place.nested + 1)?;
+        self.text(text, place.nested + 1, place.is_doubtful)?;
         match reader {
             Reader::Itself => {}
             Reader::Child => self.directory = before,

@@ -209,6 +209,10 @@ fn shell_text<W: AsRef<[u8]>>(arguments: &[W]) -> Option<&W> {
             [b'-' | b'+'] | b"--" => return None,
             long @ [b'-' | b'+', b'-', ..] => PLAIN.contains(&long).then_some(())?,
             [b'-' | b'+', letters @ ..] => {
+                // With `n` it is read, and not a word of it is done.
+                if letters.contains(&b'n') {
+                    return None;
+                }
                 has_text |= letters.contains(&b'c');
                 // Each takes the name of an option from the words that follow.
                 for _ in letters.iter().filter(|letter| b"oO".contains(letter)) {
@@ -241,7 +245,7 @@ mod tests {
 
     const UNTOLD: &str = "''|time ls|coproc ls|! ls|export A=1|set -x|hash -p /x ls|printf -v A x|\
         test -v A|[ A -eq 0 ]|read x|let x|mapfile -C ls x|eval -- ls|trap -- ls EXIT|command -p ls|\
-        exec -a x ls|jobs -x ls|sh|sh x|sh -s|sh -c - ls|bash --rcfile x -c ls|find . -exec sh -c ls ;|\
+        exec -a x ls|jobs -x ls|sh|sh x|sh -s|sh -c - ls|sh -nc ls|bash --rcfile x -c ls|find . -exec sh -c ls ;|\
         busybox sh -c ls|env -S 'ls x'|env -iS ls|env --split-string=ls|env PATH=/x ls|xargs bash -c ls|\
         fish -c 'a b'|zsh -c 'a b'|tcsh -c 'a b'";
 

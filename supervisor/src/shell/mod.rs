@@ -9,6 +9,7 @@ mod analyser;
 mod analysis;
 mod command;
 mod directory;
+mod document;
 pub(crate) mod keeper;
 mod meaning;
 mod message;

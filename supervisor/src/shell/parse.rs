@@ -8,7 +8,8 @@ use rustix::time::{ClockId, clock_gettime};
 
 use tree_sitter::{Node, ParseOptions, ParseState, Parser};
 
-use super::analysis::{Analysis, BROKEN, DOCUMENT, Place, Refused};
+use super::analysis::{Analysis, BROKEN, Place, Refused};
+use super::document::sure_up_to;
 use super::meaning::is_plain_test;
 use super::words::{joins_lines, literal};
 
@@ -57,12 +58,13 @@ pub(super) fn analyse(text: &str) -> Result<Analysis, ParseError> {
         until: used() + PARSE_MAX,
         visited: 0,
         at: 0,
+        sure: 0,
         directory: Place::Start,
         names: HashSet::new(),
         later: Vec::new(),
         analysis: Analysis::default(),
     };
-    walk.text(text, 0)?;
+    walk.text(text, 0, false)?;
     walk.place_later();
     let mut analysis = walk.analysis;
     analysis.reason = analysis.refused.first().map(Refused::in_words);
@@ -85,6 +87,8 @@ pub(super) struct Walk {
     visited: usize,
     /// How far the text is told.
     at: usize,
+    /// How far it is sure what is a command.
+    sure: usize,
     /// Where the shell works there.
     pub(super) directory: Place,
     /// The names that the text gives to functions and aliases.
@@ -100,12 +104,19 @@ pub(super) struct Spot<'t> {
     pub(super) text: &'t str,
     pub(super) depth: usize,
     pub(super) nested: usize,
+    /// Whether it may be no command at all.
+    pub(super) is_doubtful: bool,
     /// The pipeline that it is a part of, if it is one.
     pub(super) pipeline: Option<usize>,
 }
 
 impl Walk {
-    pub(super) fn text(&mut self, text: &str, nested: usize) -> Result<(), ParseError> {
+    pub(super) fn text(
+        &mut self,
+        text: &str,
+        nested: usize,
+        is_doubtful: bool,
+    ) -> Result<(), ParseError> {
         if nested > NESTED_MAX {
             return Err(ParseError::Deep);
         }
@@ -126,15 +137,23 @@ impl Walk {
             text,
             depth: 0,
             nested,
+            is_doubtful,
             pipeline: None,
         };
         if joins_lines(bytes) {
             self.refuse("line that goes on within a word", tree.root_node(), place);
         }
-        let outer = std::mem::take(&mut self.at);
+        let sure = sure_up_to(text, tree.root_node());
+        let outer = (
+            std::mem::take(&mut self.at),
+            std::mem::replace(&mut self.sure, sure),
+        );
         let visited = self.visit(tree.root_node(), place);
         self.pass_over(text.len(), tree.root_node(), place);
-        self.at = outer;
+        (self.at, self.sure) = outer;
+        if sure < text.len() {
+            self.directory = Place::Untold;
+        }
         visited
     }
 
@@ -162,6 +181,10 @@ impl Walk {
             self.pass_over(node.start_byte(), node, place);
             self.at = self.at.max(node.end_byte());
         }
+        let place = Spot {
+            is_doubtful: place.is_doubtful || node.start_byte() > self.sure,
+            ..place
+        };
         let mut below = Spot {
             depth: place.depth + 1,
             pipeline: None,
@@ -208,7 +231,7 @@ fn untold(node: Node<'_>, text: &str) -> Option<&'static str> {
         "test_command" if !is_plain(raw) => Some("test"),
         // What it counts may be any variable.
         "for_statement" | "c_style_for_statement" | "select_statement" => Some("loop"),
-        "heredoc_redirect" => Some(DOCUMENT),
+        "heredoc_redirect" => Some("here-document"),
         "herestring_redirect" => Some("here-string"),
         "function_definition" => Some("function"),
         "declaration_command" | "unset_command" => Some("declaration"),

@@ -135,3 +135,20 @@ fn as_text(text: &[u8]) -> Cow<'_, str> {
     });
     Cow::Owned(parts.collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bytes_that_are_no_text_spoil_the_word_that_has_them() {
+        let Answer::Analysed(analysis) = answer(b"git push; echo \xff\xff x > y # \xff") else {
+            panic!("not analysed");
+        };
+        let words = analysis.segments.iter().map(|it| it.argv.clone());
+        let push = Some(vec!["git".to_owned(), "push".to_owned()]);
+        assert_eq!(words.collect::<Vec<_>>(), [push, None]);
+        assert_eq!(analysis.redirects.len(), 1);
+        assert!(!analysis.ok);
+    }
+}

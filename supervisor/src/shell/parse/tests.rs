@@ -180,12 +180,48 @@ fn a_command_works_where_the_text_puts_it() {
 fn a_name_that_the_text_makes_is_no_programs() {
     let renamed = |text: &str| {
         let segments = analyse(text).unwrap().segments.into_iter();
-        let renamed = segments.filter(|segment| segment.is_renamed);
+        let renamed = segments.filter(|segment| segment.is_doubtful);
         renamed.map(|segment| segment.raw).collect::<Vec<_>>()
     };
     assert_eq!(renamed("git() { :; }; git push; ls"), ["git push"]);
     assert_eq!(renamed("git push; function git { :; }"), [""; 0]);
     assert_eq!(renamed("alias a=b git='x y'\ngit push; b"), ["git push"]);
+}
+
+#[test]
+fn a_line_that_may_be_a_documents_is_no_sure_command() {
+    let doubtful = |text: &str| {
+        let segments = analyse(text).unwrap().segments.into_iter();
+        segments
+            .filter(|it| it.raw == "git push")
+            .all(|it| it.is_doubtful)
+    };
+    for text in [
+        "cat <<E\nE2\ngit push\nE",
+        "cat <<'E'\n  E\ngit push\nE",
+        "cat <<E\nE \ngit push\nE",
+        "cat <<E\na\\\nE\ngit push\nE",
+        "cat <<E \"\n\"\ngit push\nE",
+        "cat <<E \\\n> x\ngit push\nE",
+        "cat <<A <<B\nA\ngit push\nB",
+        "{ cat <<E; }\ngit push\nE",
+        "cat <<''\ngit push\n\n",
+        "if ! cat <<E; then\ngit push\nE\n:; fi",
+        "eval 'cat <<E\n E\ngit push\nE'",
+        "cat <<E\n E\neval 'git push'\nE",
+    ] {
+        assert!(doubtful(text), "{text}");
+    }
+    for text in [
+        "cat <<E\na\nE\ngit push",
+        "cat <<-\"E_1\" >x | cat && git push\n\ta\n\tE_1",
+        "echo \"$(cat <<'E'\na\nE\n)\"; git push",
+        "git push; cat <<''\n\n",
+        "eval 'cat <<E\n E\nE'; git push",
+        "echo $((1<<2)) '<<E'\ngit push",
+    ] {
+        assert!(!doubtful(text), "{text}");
+    }
 }
 
 #[test]
