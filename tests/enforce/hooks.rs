@@ -1,10 +1,13 @@
 //! Agents that ask before they use a tool, each in its own words.
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::process::{Command, Output, Stdio};
 
 use execward_tests::{Ground, binary};
+use nix::sys::stat::Mode;
+use nix::unistd::{geteuid, mkfifo};
 use serde_json::Value;
 
 const RULES: &str = "[[deny]]\nid = \"no-push\"\ncommand = \"git push\"\nreason = \"a person publishes\"\n\
@@ -218,10 +221,60 @@ fn what_else_the_settings_say_stays() {
         "[]",
         "{\"hooks\": 1}",
         "{\"hooks\": {\"PreToolUse\": {}}}",
+        // It would be written again as another.
+        "{\"id\": 12345678901234567890123}",
+        "{\"a\": 1, \"a\": 2}",
     ] {
         fs::write(&settings, wrong).expect("settings");
         let output = hook(&ground, &["install", "--for", "claude"], b"");
         assert_eq!(output.status.code(), Some(2), "{wrong}");
         assert_eq!(fs::read_to_string(&settings).expect("settings"), wrong);
     }
+}
+
+#[test]
+fn a_settings_file_is_replaced_only_where_nothing_is_lost() {
+    let ground = ground();
+    let directory = ground.path("home").join(".claude");
+    fs::create_dir_all(&directory).expect("a directory");
+    let settings = directory.join("settings.json");
+    let install = || hook(&ground, &["install", "--for", "claude"], b"");
+    let refused = |what: &str| {
+        let output = install();
+        assert_eq!(output.status.code(), Some(7), "{what}");
+        fs::remove_file(&settings).expect("the file");
+    };
+    symlink("../none", &settings).expect("a link");
+    refused("a link that leads to nothing");
+    mkfifo(&settings, Mode::S_IRWXU).expect("a FIFO");
+    refused("a FIFO");
+    fs::write(&settings, "{}").expect("settings");
+    fs::hard_link(&settings, directory.join("other")).expect("a link");
+    refused("a file with another name");
+    fs::write(&settings, "{}").expect("settings");
+    fs::set_permissions(&settings, Permissions::from_mode(0o444)).expect("a mode");
+    refused("a file that is read-only");
+    // Where a link leads, the file is replaced, and is whose it was.
+    let kept = ground.path("kept.json");
+    fs::write(&kept, "{}").expect("settings");
+    fs::set_permissions(&kept, Permissions::from_mode(0o640)).expect("a mode");
+    let owner = if geteuid().is_root() {
+        65534
+    } else {
+        geteuid().as_raw()
+    };
+    chown(&kept, Some(owner), None).expect("an owner");
+    symlink("../../kept.json", &settings).expect("a link");
+    assert_eq!(install().status.code(), Some(0));
+    let seen = fs::metadata(&kept).expect("the file");
+    assert_eq!((seen.uid(), seen.mode() & 0o777), (owner, 0o640));
+    assert!(
+        fs::read_to_string(&kept)
+            .expect("settings")
+            .contains("hook claude")
+    );
+    // Without a hook of execward's there is nothing to take out.
+    fs::write(&kept, "{\"hooks\":{}}").expect("settings");
+    let (kept, shown) = changed(&ground, "claude", &["uninstall"]);
+    assert_eq!(kept.as_deref(), Some("{\"hooks\":{}}"), "{shown}");
 }

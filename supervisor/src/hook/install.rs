@@ -1,6 +1,5 @@
 //! `execward hook install` and `uninstall`: an agent's own settings, changed in one place and shown.
 
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -8,6 +7,7 @@ use serde_json::{Map, Value, json};
 use similar::TextDiff;
 
 use super::Agent;
+use super::settings::{SettingsFile, value_of};
 use crate::audit::escaped;
 use crate::cli::{InstallArgs, PolicyArgs};
 use crate::exit::ExitStatus;
@@ -101,37 +101,25 @@ fn change(
         false => Places::find()?.home().to_owned(),
     };
     let path = args.agent.settings(&base);
-    let path = followed(path);
-    let before = match fs::read_to_string(&path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
-        Err(error) => return Err(InstallError::File { path, error }),
-    };
+    let file = SettingsFile::read(&path).map_err(|error| InstallError::File { path, error })?;
+    let (path, before) = (file.path.clone(), &file.text);
     let no_settings = |why: String| InstallError::NoSettings {
         path: path.clone(),
         why,
     };
-    let after = changed(args.agent, &before, command).map_err(no_settings)?;
+    let after = changed(args.agent, before, command).map_err(no_settings)?;
     let shown = path.display().to_string();
-    if after == before {
+    if after == *before {
         writeln!(out, "{}: nothing to change", escaped(&shown))?;
         return Ok(());
     }
-    let diff = TextDiff::from_lines(&before, &after);
+    let diff = TextDiff::from_lines(before, &after);
     write!(out, "{}", diff.unified_diff().header(&shown, &shown))?;
     if !args.dry_run {
-        replace(&path, &after).map_err(|error| InstallError::File { path, error })?;
+        file.replace(&after)
+            .map_err(|error| InstallError::File { path, error })?;
     }
     Ok(())
-}
-
-/// Where a link leads: to where such files are kept.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the user's own file, and no task's"
-)]
-fn followed(path: PathBuf) -> PathBuf {
-    fs::canonicalize(&path).unwrap_or(path)
 }
 
 /// The settings with `command` as the hook of execward, or without any.
@@ -141,14 +129,15 @@ fn followed(path: PathBuf) -> PathBuf {
 fn changed(agent: Agent, before: &str, command: Option<&str>) -> Result<String, String> {
     let mut settings = match before.trim() {
         "" => json!({}),
-        text => serde_json::from_str(text).map_err(|error| error.to_string())?,
+        _ => value_of(before)?,
     };
     let unchanged = settings.clone();
     let fields = settings.as_object_mut().ok_or("it is no object")?;
     if agent == Agent::Cursor && command.is_some() && !fields.contains_key("version") {
         fields.insert("version".to_owned(), json!(1));
     }
-    let had_hooks = fields.contains_key("hooks");
+    let had_none = fields.get("hooks").and_then(Value::as_object);
+    let had_none = had_none.is_some_and(Map::is_empty);
     let hooks = fields.entry("hooks").or_insert_with(|| json!({}));
     let hooks = hooks.as_object_mut().ok_or("`hooks` is no object")?;
     for event in agent.events() {
@@ -165,7 +154,7 @@ fn changed(agent: Agent, before: &str, command: Option<&str>) -> Result<String, 
             hooks.shift_remove(*event);
         }
     }
-    if hooks.is_empty() && (command.is_none() || !had_hooks) {
+    if hooks.is_empty() && !had_none {
         fields.shift_remove("hooks");
     }
     if settings == unchanged {
@@ -220,27 +209,4 @@ fn is_own(agent: Agent, hook: Option<&Map<String, Value>>) -> bool {
         }
         _ => false,
     }
-}
-
-/// Puts `text` in place of the file, whole or not at all.
-fn replace(path: &Path, text: &str) -> io::Result<()> {
-    let directory = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-    fs::create_dir_all(directory)?;
-    let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut temporary = name.to_owned();
-    temporary.push(format!(".execward-{}", std::process::id()));
-    let temporary = directory.join(temporary);
-    let mut file = fs::File::create_new(&temporary)?;
-    let written = file
-        .write_all(text.as_bytes())
-        .and_then(|()| match fs::metadata(path) {
-            Ok(seen) => file.set_permissions(seen.permissions()),
-            Err(_) => Ok(()),
-        })
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&temporary, path));
-    written.inspect_err(|_| {
-        // What is left of it is of no use to anybody.
-        fs::remove_file(&temporary).unwrap_or_default();
-    })
 }

@@ -1,10 +1,12 @@
 //! What an agent says of the call that it is about to make.
 
+use std::path::{Path, PathBuf};
+
 use serde_json::{Map, Value};
 
 use super::Agent;
-use super::tools;
-use crate::check::{Question, What};
+use super::tools::{self, Asked};
+use crate::check::Question;
 
 /// One message.
 #[derive(Debug)]
@@ -26,7 +28,7 @@ impl Message {
             .map_err(|error| format!("the message is no JSON: {error}"))?;
         let fields = message.as_object().ok_or("the message is no object")?;
         let event = text_of(fields, "hook_event_name")?.to_owned();
-        let what = match agent {
+        let asked = match agent {
             Agent::Cursor => of_cursor(&event, fields)?,
             Agent::Claude | Agent::Codex | Agent::Gemini if BEFORE.contains(&event.as_str()) => {
                 let tool = text_of(fields, "tool_name")?;
@@ -36,9 +38,9 @@ impl Message {
             }
             Agent::Claude | Agent::Codex | Agent::Gemini => None,
         };
-        let question = match what {
-            Some(what) => Some(Question {
-                cwd: cwd(agent, fields)?.map(Into::into),
+        let question = match asked {
+            Some(Asked { what, directory }) => Some(Question {
+                cwd: directory_of(cwd(agent, fields)?, directory),
                 ..Question::about(what)
             }),
             None => None,
@@ -47,8 +49,8 @@ impl Message {
     }
 }
 
-fn of_cursor(event: &str, fields: &Map<String, Value>) -> Result<Option<What>, String> {
-    let what = match event {
+fn of_cursor(event: &str, fields: &Map<String, Value>) -> Result<Option<Asked>, String> {
+    let asked = match event {
         "beforeShellExecution" => tools::call("Shell", fields)?,
         "beforeReadFile" => tools::call("Read", fields)?,
         "preToolUse" | "beforeMCPExecution" => {
@@ -67,7 +69,7 @@ fn of_cursor(event: &str, fields: &Map<String, Value>) -> Result<Option<What>, S
         }
         _ => return Ok(None),
     };
-    Ok(Some(what))
+    Ok(Some(asked))
 }
 
 /// Where the call is made. Cursor may leave it out, and works where its hooks do then.
@@ -84,10 +86,18 @@ fn cwd(agent: Agent, fields: &Map<String, Value>) -> Result<Option<String>, Stri
     }
 }
 
+/// The directory `named`, from `cwd` if it is relative.
+fn directory_of(cwd: Option<String>, named: Option<String>) -> Option<PathBuf> {
+    match (cwd, named) {
+        (Some(cwd), Some(named)) => Some(Path::new(&cwd).join(named)),
+        (cwd, named) => cwd.or(named).map(PathBuf::from),
+    }
+}
+
 /// The text at `name`.
 pub(super) fn text_of<'m>(fields: &'m Map<String, Value>, name: &str) -> Result<&'m str, String> {
     let text = fields.get(name).and_then(Value::as_str);
-    let text = text.filter(|text| !text.is_empty());
+    let text = text.filter(|text| !text.is_empty() && !text.contains('\0'));
     text.ok_or_else(|| format!("the message has no text `{name}`"))
 }
 

@@ -9,6 +9,7 @@ mod install;
 mod message;
 mod patch;
 mod reply;
+mod settings;
 mod tools;
 
 use std::io::{Read, Write};

@@ -68,18 +68,36 @@ const PATHS: [&str; 8] = [
     "include",
 ];
 
+/// The fields that hold the directory in which a shell works.
+const DIRECTORIES: [&str; 4] = ["dir_path", "directory", "workdir", "working_directory"];
+
+/// What a message asks about.
+#[derive(Debug)]
+pub(super) struct Asked {
+    pub(super) what: What,
+    /// The directory that a shell's call names for itself.
+    pub(super) directory: Option<String>,
+}
+
 /// The call of `tool` with `input`.
 ///
 /// # Errors
 /// What the input lacks.
-pub(super) fn call(tool: &str, input: &Map<String, Value>) -> Result<What, String> {
+pub(super) fn call(tool: &str, input: &Map<String, Value>) -> Result<Asked, String> {
+    Ok(Asked {
+        what: what(tool, input)?,
+        directory: directory(tool, input)?,
+    })
+}
+
+fn what(tool: &str, input: &Map<String, Value>) -> Result<What, String> {
     if tool == "apply_patch" {
         return of_patch(input);
     }
     let mut names = NAMES.iter();
     let known = names.find(|(_, names)| names.contains(&tool));
     let Some((name, _)) = known else {
-        return Ok(other(tool, input));
+        return Ok(of_server(tool, input));
     };
     let mut call = ToolCall::new(*name);
     match *name {
@@ -91,8 +109,16 @@ pub(super) fn call(tool: &str, input: &Map<String, Value>) -> Result<What, Strin
         },
         "file_list" | SEARCH => {
             let name = if *name == SEARCH { "file_read" } else { name };
-            call = ToolCall::new(name);
+            call.is_walked = name != "file_list";
+            call.tool = name.to_owned();
             call.paths = paths(input);
+            call.paths.extend(
+                input
+                    .get("pattern")
+                    .and_then(Value::as_str)
+                    .filter(|_| !call.is_walked)
+                    .and_then(listed),
+            );
             if call.paths.is_empty() {
                 call.paths.push(b".".to_vec());
             }
@@ -107,8 +133,35 @@ pub(super) fn call(tool: &str, input: &Map<String, Value>) -> Result<What, Strin
     Ok(What::Tool(call))
 }
 
+fn directory(tool: &str, input: &Map<String, Value>) -> Result<Option<String>, String> {
+    let mut names = NAMES.iter();
+    let is_shell = names.any(|(name, names)| *name == "bash_execute" && names.contains(&tool));
+    let mut values = DIRECTORIES.iter().filter_map(|name| input.get(*name));
+    match values.find(|value| !value.is_null()).filter(|_| is_shell) {
+        None => Ok(None),
+        Some(Value::String(directory)) if !directory.contains('\0') => Ok(Some(directory.clone())),
+        Some(_) => Err(format!("the directory of {tool} is no path")),
+    }
+}
+
+/// What a pattern lists: the directory before its first wildcard.
+fn listed(pattern: &str) -> Option<Vec<u8>> {
+    let Some(wild) = pattern.find(['*', '?', '[', '{']) else {
+        return Some(pattern.as_bytes().to_vec());
+    };
+    let (directory, _) = pattern.get(..wild)?.rsplit_once('/')?;
+    Some(format!("{directory}/").into_bytes())
+}
+
 /// A call of a tool that has no other name: of an MCP server.
-pub(super) fn other(tool: &str, input: &Map<String, Value>) -> What {
+pub(super) fn other(tool: &str, input: &Map<String, Value>) -> Asked {
+    Asked {
+        what: of_server(tool, input),
+        directory: None,
+    }
+}
+
+fn of_server(tool: &str, input: &Map<String, Value>) -> What {
     let mut call = ToolCall::new(tool);
     call.arguments = arguments(input);
     What::Tool(call)
@@ -119,7 +172,7 @@ fn of_shell(mut call: ToolCall, input: &Map<String, Value>) -> Result<What, Stri
     if let Some(words) = input.get("command").and_then(Value::as_array) {
         let words: Option<Vec<_>> = words
             .iter()
-            .map(|word| Some(word.as_str()?.into()))
+            .map(|word| Some(word.as_str().filter(|word| !word.contains('\0'))?.into()))
             .collect();
         let words = words.filter(|words| !words.is_empty());
         return words

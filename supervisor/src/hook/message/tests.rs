@@ -5,6 +5,7 @@ use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::*;
+use crate::check::What;
 
 const AGENTS: [Agent; 4] = [Agent::Claude, Agent::Codex, Agent::Gemini, Agent::Cursor];
 
