@@ -214,6 +214,13 @@ fn every_fault_of_a_file_of_cases_is_told_with_its_place() {
     for (text, why) in [
         (&b""[..], "there is no `[[case]]`"),
         (b"[[case]]\nargv = \"\xff\"", "not UTF-8"),
+        (b"[[case]]\nargv = 1", "a text or a list of texts"),
+        (b"[[case]]\nargv = \"ls | x\"\nexpect = \"ask\"", "one call"),
+        (b"[[case]]\nargv = [\"\\u0000\"]\nexpect = \"ask\"", "NUL"),
+        (
+            b"[[case]]\ntool = \"\"\nexpect = \"ask\"",
+            "a tool has a name",
+        ),
     ] {
         fs::write(ground.path("cases.toml"), text).expect("cases");
         let (code, _, said) = policy(&ground, &["test", "--policy", "policy.toml", "cases.toml"]);

@@ -30,9 +30,9 @@ impl SettingsFile {
             text: String::new(),
             seen: None,
         };
-        match fs::symlink_metadata(path) {
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(none),
-            found => drop(found?),
+        let is_missing = |error: io::Error| error.kind() == io::ErrorKind::NotFound;
+        if fs::symlink_metadata(path).is_err_and(is_missing) {
+            return Ok(none);
         }
         let path = followed(path)?;
         let mut file = regular::open(&path)?;

@@ -11,6 +11,9 @@ use toml::de::{DeTable, ValueDeserializer};
 use super::{PolicyError, files};
 use crate::check::{Question, What};
 
+/// Words that a shell would act on.
+const SHELL_SIGNS: [&str; 8] = ["|", "||", "&", "&&", ";", ">", ">>", "<"];
+
 /// A call, and what becomes of it.
 #[derive(Debug)]
 pub(super) struct Case {
@@ -56,7 +59,7 @@ struct Draft {
 
 /// One text, or several.
 #[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
+#[serde(untagged, expecting = "a text or a list of texts")]
 enum Words {
     One(String),
     Many(Vec<String>),
@@ -186,12 +189,40 @@ impl Draft {
             .words()
             .is_none_or(|words| words.first().is_some_and(String::is_empty))
         {
-            return Err("`argv` is a program with its arguments, as for a shell");
+            return Err(
+                "`argv` is a program with its arguments, in quotes where a shell wants them",
+            );
+        }
+        if matches!(self.argv, Some(Words::One(_)))
+            && self
+                .words()
+                .is_some_and(|words| words.iter().any(|it| SHELL_SIGNS.contains(&it.as_str())))
+        {
+            return Err(
+                "`argv` is one call: say `shell` of a text with `|`, `;`, `&` or `>`, or write the words as a list",
+            );
+        }
+        if self.tool.as_ref().is_some_and(String::is_empty)
+            || self.texts().any(|text| text.contains('\0'))
+        {
+            return Err("a tool has a name, and no text a NUL");
         }
         if needs_expected && self.expect.is_none() {
             return Err("a case has `expect`: \"allow\", \"ask\" or \"deny\"");
         }
         Ok(self)
+    }
+
+    /// Every text of the call.
+    fn texts(&self) -> impl Iterator<Item = String> {
+        let lists = [&self.path, &self.url, &self.arg, &self.env, &self.via].map(Words::list);
+        let texts = [&self.shell, &self.tool, &self.cwd].map(Clone::clone);
+        let argv = self.argv.iter().flat_map(Words::list);
+        lists
+            .concat()
+            .into_iter()
+            .chain(texts.into_iter().flatten())
+            .chain(argv.collect::<Vec<_>>())
     }
 
     /// Those of `argv`; none if it is another call, `None` if they are none.
