@@ -152,9 +152,11 @@ fn of_rule(rule: &Rule, now: Timestamp) -> Vec<Warning> {
     let mut warnings = cannot_hold(rule, now);
     let is_of_file = rule.is_of_program();
     let wanted = || rule.selectors.program.iter().flat_map(|list| &list.wanted);
-    if rule.action() == Action::Allow && is_of_file && wanted().any(|it| is_of(it, "interpreters"))
-    {
-        let message = "an interpreter by `program` alone runs any script".to_owned();
+    let is_interpreter = |program: &Program| is_of(program, "interpreters");
+    let runs_any = is_of_file && wanted().any(is_interpreter)
+        || rule.is_of_command() && bare_commands(rule).any(is_interpreter);
+    if rule.action() == Action::Allow && runs_any {
+        let message = "an interpreter by its name alone runs any script".to_owned();
         let help = "name the scripts with `script`, or the uses with `command`";
         warnings.push(Warning::of(rule, "any-script", message, help));
     }
@@ -184,6 +186,13 @@ fn of_rule(rule: &Rule, now: Timestamp) -> Vec<Warning> {
         warnings.push(Warning::of(rule, "any-children", message, help));
     }
     warnings
+}
+
+/// The programs that entries of `command` name and nothing else.
+fn bare_commands(rule: &Rule) -> impl Iterator<Item = &Program> {
+    let commands = rule.selectors.command.iter().flat_map(|list| &list.wanted);
+    let bare = commands.filter(|command| command.is_bare() && command.flags.is_empty());
+    bare.map(|command| &command.program)
 }
 
 /// Why a rule holds for nothing.

@@ -229,6 +229,11 @@ impl PathPattern {
         self.head.is_empty() && matches!(self.tail, Tail::Below | Tail::Directory)
     }
 
+    /// Whether the first directory of what it means is a wildcard: `/*/bin`.
+    pub(crate) fn is_of_root(&self) -> bool {
+        self.head.is_empty() && !self.is_literal()
+    }
+
     /// Whether the pattern means files in any directory (`**/…`).
     pub(crate) fn is_anywhere(&self) -> bool {
         matches!(self.tail, Tail::Glob { anywhere: true, .. })

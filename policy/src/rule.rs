@@ -289,6 +289,11 @@ impl Rule {
             .all(|key| key == "program" || key == "sha256")
     }
 
+    /// Whether the rule selects commands alone, whatever follows their words.
+    pub(crate) fn is_of_command(&self) -> bool {
+        self.selectors.keys().eq(["command"])
+    }
+
     /// Whether the rule names what it is about by `program` or `command`.
     #[must_use]
     pub fn is_of_words(&self) -> bool {

@@ -37,14 +37,22 @@ pub(super) fn of_trusted_dirs(trust: &Trust, machine: &dyn Machine) -> Vec<Warni
 fn of_allow(rule: &Rule, trust: &Trust, machine: &dyn Machine) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let programs: Vec<&Program> = programs(rule).collect();
-    let patterns = programs.iter().copied().filter_map(Program::pattern);
-    for pattern in patterns.filter(|pattern| is_writable(pattern, machine)) {
+    let patterns = || programs.iter().copied().filter_map(Program::pattern);
+    for pattern in patterns().filter(|pattern| is_writable(pattern, machine)) {
         let message = format!(
             "the session can write {}, and so choose what is allowed",
             shown(pattern)
         );
         let help = "allow programs where the session cannot write, or pin them with `sha256`";
         warnings.push(Warning::of(rule, "writable-program", message, help));
+    }
+    for pattern in patterns().filter(|pattern| pattern.is_of_root()) {
+        let message = format!(
+            "{} means files in directories of every kind",
+            shown(pattern)
+        );
+        let help = "begin it with the directory that is meant: `/usr/bin/*`";
+        warnings.push(Warning::of(rule, "any-program", message, help));
     }
     // Below it they run whatever they are called.
     let children = rule.children.iter().flat_map(|list| &list.wanted);

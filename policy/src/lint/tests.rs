@@ -54,85 +54,99 @@ fn rule(action: &str, id: &str, keys: &str) -> String {
     format!("[[{action}]]\nid = \"{id}\"\n{keys}\n")
 }
 
+/// Keys of an allow with a fault, those of its twin, and the kind of the fault.
+const FAULTS: &[(&str, &str, &str)] = &[
+    (
+        "program = \"~/bin/tool\"",
+        "program = \"/usr/bin/git\"",
+        "writable-program",
+    ),
+    (
+        "program = \"${workspace}/bin/*\"",
+        "program = \"/usr/bin/*\"",
+        "writable-program",
+    ),
+    (
+        "command = \"/tmp/x run\"",
+        "command = \"git status\"",
+        "writable-program",
+    ),
+    (
+        "command = \"npm run x\"\nchildren = [\"${workspace}/node_modules/**\"]",
+        "command = \"npm run x\"\nchildren = [\"/usr/bin/*\"]",
+        "writable-children",
+    ),
+    (
+        "command = \"make x\"\nchildren = \"/**\"",
+        "command = \"make x\"\nchildren = \"/usr/**\"",
+        "any-children",
+    ),
+    (
+        "program = \"python3\"",
+        "command = \"python3 -m pytest\"",
+        "any-script",
+    ),
+    (
+        "command = \"python3\"",
+        "command = \"python3 -V\"",
+        "any-script",
+    ),
+    ("program = \"/**\"", "program = \"/usr/**\"", "any-program"),
+    (
+        "program = \"/*/bin/x\"",
+        "program = \"/usr/*/x\"",
+        "any-program",
+    ),
+    (
+        "program = \"@interpreters\"",
+        "program = \"@shells\"",
+        "any-script",
+    ),
+    (
+        "program = \"/usr/bin/python3\"",
+        "program = \"python3\"\nscript = \"/usr/x.py\"",
+        "any-script",
+    ),
+    (
+        "program = \"/usr/bin/busybox\"",
+        "command = \"busybox cat\"",
+        "multicall-name",
+    ),
+    (
+        "command = \"git log\"\nexpires = 2025-12-31T00:00:00Z",
+        "command = \"git log\"\nexpires = 2026-01-02T00:00:00Z",
+        "cannot-hold",
+    ),
+    (
+        "command = [\"git log\", \"!git log\"]",
+        "command = [\"git log\", \"!git log -p\"]",
+        "cannot-hold",
+    ),
+    (
+        "program = \"/usr/bin/git\"\ncommand = \"npm run x\"",
+        "program = \"/usr/bin/git\"\ncommand = \"git log\"",
+        "cannot-hold",
+    ),
+    (
+        "command = \"weird\"\nhost = \"pypi.org\"",
+        "command = \"curl\"\nhost = \"pypi.org\"",
+        "cannot-hold",
+    ),
+    (
+        "command = \"gti log\"",
+        "command = \"git log\"",
+        "missing-program",
+    ),
+    (
+        "program = \"/opt/none\"",
+        "program = \"/usr/bin/git\"",
+        "missing-program",
+    ),
+];
+
 #[test]
 fn each_fault_is_told_and_its_harmless_twin_is_not() {
-    for (fault, twin, kind) in [
-        (
-            "program = \"~/bin/tool\"",
-            "program = \"/usr/bin/git\"",
-            "writable-program",
-        ),
-        (
-            "program = \"${workspace}/bin/*\"",
-            "program = \"/usr/bin/*\"",
-            "writable-program",
-        ),
-        (
-            "command = \"/tmp/x run\"",
-            "command = \"git status\"",
-            "writable-program",
-        ),
-        (
-            "command = \"npm run x\"\nchildren = [\"${workspace}/node_modules/**\"]",
-            "command = \"npm run x\"\nchildren = [\"/usr/bin/*\"]",
-            "writable-children",
-        ),
-        (
-            "command = \"make x\"\nchildren = \"/**\"",
-            "command = \"make x\"\nchildren = \"/usr/**\"",
-            "any-children",
-        ),
-        (
-            "program = \"python3\"",
-            "command = \"python3 -m pytest\"",
-            "any-script",
-        ),
-        (
-            "program = \"@interpreters\"",
-            "program = \"@shells\"",
-            "any-script",
-        ),
-        (
-            "program = \"/usr/bin/python3\"",
-            "program = \"python3\"\nscript = \"/usr/x.py\"",
-            "any-script",
-        ),
-        (
-            "program = \"/usr/bin/busybox\"",
-            "command = \"busybox cat\"",
-            "multicall-name",
-        ),
-        (
-            "command = \"git log\"\nexpires = 2025-12-31T00:00:00Z",
-            "command = \"git log\"\nexpires = 2026-01-02T00:00:00Z",
-            "cannot-hold",
-        ),
-        (
-            "command = [\"git log\", \"!git log\"]",
-            "command = [\"git log\", \"!git log -p\"]",
-            "cannot-hold",
-        ),
-        (
-            "program = \"/usr/bin/git\"\ncommand = \"npm run x\"",
-            "program = \"/usr/bin/git\"\ncommand = \"git log\"",
-            "cannot-hold",
-        ),
-        (
-            "command = \"weird\"\nhost = \"pypi.org\"",
-            "command = \"curl\"\nhost = \"pypi.org\"",
-            "cannot-hold",
-        ),
-        (
-            "command = \"gti log\"",
-            "command = \"git log\"",
-            "missing-program",
-        ),
-        (
-            "program = \"/opt/none\"",
-            "program = \"/usr/bin/git\"",
-            "missing-program",
-        ),
-    ] {
+    for (fault, twin, kind) in FAULTS {
         assert_eq!(
             kinds(&rule("allow", "r", fault)),
             [format!("r: {kind}")],
