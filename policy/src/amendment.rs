@@ -118,7 +118,8 @@ impl Ruleset {
         let is_of_session = request.program.origin == Origin::Session;
         let kinds = images.program.kinds();
         if !is_of_session
-            || images.program.gains_rights()
+            || request.program.brings_rights
+            || request.program.gains_rights
             || kinds.starts_another
             || kinds.is_interpreter
             || kinds.is_shell

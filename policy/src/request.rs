@@ -199,6 +199,8 @@ pub struct ProgramFile {
     /// Whether the file is to run with rights that its caller lacks: set-user-ID, set-group-ID, or
     /// capabilities of its own. The session may be such that nothing gains any; the file is meant.
     pub gains_rights: bool,
+    /// Whether it is such a file, whoever calls it.
+    pub brings_rights: bool,
     /// Digest of the file. Needed only where
     /// [`Ruleset::wants_digests`](crate::Ruleset::wants_digests) says so; without it a rule
     /// with `sha256` is in doubt.
@@ -232,6 +234,7 @@ impl ProgramFile {
             origin: Origin::Session,
             is_settled: true,
             gains_rights: false,
+            brings_rights: false,
             sha256: None,
         }
     }

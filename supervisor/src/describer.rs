@@ -58,7 +58,8 @@ impl Describer {
             aliases: self.named.names_of(facts.id, facts.resolved.as_deref()),
             origin: facts.origin,
             is_settled: self.settled.is_settled(facts),
-            gains_rights: facts.brings_rights(task),
+            gains_rights: facts.adds_rights(task),
+            brings_rights: facts.brings_rights(),
             sha256: facts.sha256,
         }
     }
@@ -74,6 +75,7 @@ fn nameless() -> ProgramFile {
         origin: Origin::Anonymous,
         is_settled: false,
         gains_rights: false,
+        brings_rights: false,
         sha256: None,
     }
 }

@@ -134,13 +134,16 @@ fn what_its_arguments_make_of_it_is_never_offered() {
     }
     let mut suid = call("tool x");
     suid.program.gains_rights = true;
+    // Root lacks none of them.
+    let mut suid_of_root = call("tool x");
+    suid_of_root.program.brings_rights = true;
     let mut unresolved = call("tool x");
     unresolved.program.resolved = None;
     let mut foreign = call("tool x");
     foreign.program.origin = Origin::Foreign;
     let mut memory = call("tool x");
     memory.program.origin = Origin::Anonymous;
-    for request in [suid, unresolved, foreign, memory] {
+    for request in [suid, suid_of_root, unresolved, foreign, memory] {
         assert_eq!(offered(RULES, &request), "");
     }
     // By a link of that name it is one too.

@@ -83,21 +83,32 @@ impl FileFacts {
     /// Whether execve(2) is to give `task` rights that it lacks, whatever keeps the session from
     /// gaining any: set-user-ID, set-group-ID, capabilities of the file. Those of a script count for
     /// nothing, its interpreter's do.
-    pub(crate) fn brings_rights(&self, task: &Credentials) -> bool {
+    pub(crate) fn adds_rights(&self, task: &Credentials) -> bool {
         // Of linux/capability.h.
         const CAP_SETGID: u64 = 1 << 6;
         const CAP_SETUID: u64 = 1 << 7;
-        // Without the group's execute bit, set-group-ID means a lock: inode(7).
-        const SET_GROUP: u32 = libc::S_ISGID | libc::S_IXGRP;
-        let gains_user = self.mode & libc::S_ISUID != 0
-            && self.uid != task.uids[1]
-            && task.effective & CAP_SETUID == 0;
-        let gains_group = self.mode & SET_GROUP == SET_GROUP
-            && self.gid != task.gids[1]
-            && task.effective & CAP_SETGID == 0;
+        let gains_user =
+            self.sets_user() && self.uid != task.uids[1] && task.effective & CAP_SETUID == 0;
+        let gains_group =
+            self.sets_group() && self.gid != task.gids[1] && task.effective & CAP_SETGID == 0;
         let gains_capabilities = self.capabilities & !task.effective != 0;
-        !matches!(self.kind, Kind::Script { .. })
-            && (gains_user || gains_group || gains_capabilities)
+        self.brings_rights() && (gains_user || gains_group || gains_capabilities)
+    }
+
+    /// Whether it has rights of its own, whoever calls it. Of a script nobody minds them.
+    pub(crate) fn brings_rights(&self) -> bool {
+        let has_rights = self.sets_user() || self.sets_group() || self.capabilities != 0;
+        has_rights && !matches!(self.kind, Kind::Script { .. })
+    }
+
+    fn sets_user(&self) -> bool {
+        self.mode & libc::S_ISUID != 0
+    }
+
+    fn sets_group(&self) -> bool {
+        // Without the group's execute bit, it means a lock: inode(7).
+        const SET_GROUP: u32 = libc::S_ISGID | libc::S_IXGRP;
+        self.mode & SET_GROUP == SET_GROUP
     }
 }
 
