@@ -29,6 +29,9 @@ pub enum Call {
     Execveat,
     /// One that can slow down or limit another process, the supervisor included.
     Influence(Influence),
+    /// `ioctl(2)` that types on a terminal: what the session leaves there, the person's own shell
+    /// would read (`TIOCSTI`, `TIOCLINUX` of ioctl_tty(2)).
+    Typing,
 }
 
 /// Calls that reach another process by its number (execve aside) and need no right but the uid.
@@ -113,7 +116,7 @@ impl Abi {
     }
 }
 
-use Call::{Execve, Execveat};
+use Call::{Execve, Execveat, Typing};
 use Influence::{
     IoprioSet, Prlimit64, SchedSetaffinity, SchedSetattr, SchedSetparam, SchedSetscheduler,
     Setpriority,
@@ -128,6 +131,10 @@ const X86_64_CALLS: &[(u32, Call)] = &[
     (322 | X32_BIT, Execveat),
     (520 | X32_BIT, Execve),
     (545 | X32_BIT, Execveat),
+    (16, Typing),
+    (514, Typing),
+    (16 | X32_BIT, Typing),
+    (514 | X32_BIT, Typing),
     (141, Call::Influence(Setpriority)),
     (142, Call::Influence(SchedSetparam)),
     (144, Call::Influence(SchedSetscheduler)),
@@ -147,6 +154,7 @@ const X86_64_CALLS: &[(u32, Call)] = &[
 const I386_CALLS: &[(u32, Call)] = &[
     (11, Execve),
     (358, Execveat),
+    (54, Typing),
     (97, Call::Influence(Setpriority)),
     (154, Call::Influence(SchedSetparam)),
     (156, Call::Influence(SchedSetscheduler)),
@@ -159,6 +167,7 @@ const I386_CALLS: &[(u32, Call)] = &[
 const AARCH64_CALLS: &[(u32, Call)] = &[
     (221, Execve),
     (281, Execveat),
+    (29, Typing),
     (30, Call::Influence(IoprioSet)),
     (118, Call::Influence(SchedSetparam)),
     (119, Call::Influence(SchedSetscheduler)),
@@ -182,6 +191,7 @@ mod tests {
         let expected = [
             (libc::SYS_execve, Execve),
             (libc::SYS_execveat, Execveat),
+            (libc::SYS_ioctl, Typing),
             (libc::SYS_setpriority, Call::Influence(Setpriority)),
             (libc::SYS_sched_setparam, Call::Influence(SchedSetparam)),
             (

@@ -1,4 +1,5 @@
-//! The seccomp program: exec calls, and those that could slow the supervisor down, are notified.
+//! The seccomp program: exec calls, those that could slow the supervisor down, and those that type on
+//! a terminal are notified.
 //!
 //! seccompiler compiles one table per architecture. Its 0.5 release knows neither a notify action
 //! nor more than one architecture in a program, so two things are done to what it compiles: its own
@@ -126,6 +127,7 @@ fn conditions(call: Call) -> Result<Vec<SeccompRule>, BackendError> {
     let pid_is_named = || dword_is_not(0, 0);
     let rules = match call {
         Call::Execve | Call::Execveat => vec![],
+        Call::Typing => vec![vec![dword_is(1, TIOCSTI)?], vec![dword_is(1, TIOCLINUX)?]],
         Call::Influence(Influence::Prlimit64) => {
             let has_new_limit =
                 SeccompCondition::new(2, SeccompCmpArgLen::Qword, SeccompCmpOp::Ne, 0)?;
@@ -153,10 +155,22 @@ fn conditions(call: Call) -> Result<Vec<SeccompRule>, BackendError> {
     rules.into_iter().map(SeccompRule::new).collect()
 }
 
+/// Of `asm-generic/ioctls.h`, alike on every architecture here.
+const TIOCSTI: u32 = 0x5412;
+const TIOCLINUX: u32 = 0x541c;
 /// `PRIO_PROCESS` of setpriority(2).
 const PRIO_PROCESS: u32 = 0;
 /// `IOPRIO_WHO_PROCESS` of ioprio_set(2).
 const IOPRIO_WHO_PROCESS: u32 = 1;
+
+fn dword_is(argument: u8, value: u32) -> Result<SeccompCondition, BackendError> {
+    SeccompCondition::new(
+        argument,
+        SeccompCmpArgLen::Dword,
+        SeccompCmpOp::Eq,
+        u64::from(value),
+    )
+}
 
 fn dword_is_not(argument: u8, value: u32) -> Result<SeccompCondition, BackendError> {
     SeccompCondition::new(

@@ -1,4 +1,5 @@
-//! Calls that could slow down or limit the supervisor: refused if they aim at it.
+//! Calls by which the session reaches beyond itself without an exec: refused if they aim at the
+//! supervisor, and always if they type on a terminal.
 
 use execward_shim::abi::{Abi, Call, Influence};
 use nix::errno::Errno;
@@ -33,8 +34,10 @@ impl Protected {
     /// nobody changes between this look and the kernel's.
     pub(crate) fn judge(&self, data: &SyscallData, task: Tid, proc: &Procfs) -> Option<Reply> {
         let call = Abi::from_audit_arch(data.arch)?.call(data.number)?;
-        let Call::Influence(influence) = call else {
-            return None;
+        let influence = match call {
+            Call::Influence(influence) => influence,
+            Call::Typing => return Some(Reply::Fail(Errno::EPERM)),
+            Call::Execve | Call::Execveat => return None,
         };
         let is_aimed_at_us = match aim(influence, data) {
             Aim::User => true,
@@ -118,6 +121,7 @@ mod tests {
         assert_eq!(judge(141, [2, 0, 0, 0, 0, 0]), refused);
         assert_eq!(judge(251, [1, own, 0, 0, 0, 0]), refused);
         assert_eq!(judge(251, [3, 0, 0, 0, 0, 0]), refused);
+        assert_eq!(judge(16, [0, 0x5412, 0, 0, 0, 0]), refused);
         assert_eq!(judge(59, [own, 0, 0, 0, 0, 0]), None);
     }
 

@@ -3,7 +3,7 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 15] = [
+const TESTS: [&str; 16] = [
     include_str!("approvals.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
@@ -16,6 +16,7 @@ const TESTS: [&str; 15] = [
     include_str!("race.rs"),
     include_str!("rights.rs"),
     include_str!("senders.rs"),
+    include_str!("terminal.rs"),
     include_str!("threads.rs"),
     include_str!("verdict.rs"),
     include_str!("withdrawn.rs"),

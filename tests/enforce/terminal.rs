@@ -144,3 +144,29 @@ fn control_z_stops_no_session_that_leads_its_terminal() {
     terminal.wait_for("got hello");
     assert_eq!(terminal.end().code(), Some(0));
 }
+
+/// What a session types would be read by the person's shell, outside the gate, once the session is over.
+#[test]
+fn a_session_types_nothing_on_its_terminal() {
+    let ground = Ground::full("");
+    let mut terminal = Terminal::open(&ground);
+    let ways = execward_tests::binary("fixture-ways").display().to_string();
+    let execward = execward_tests::binary("execward").display().to_string();
+    terminal.press(&format!(
+        "{execward} run -q --policy policy.toml -- {ways} type 'touch by-gated'\n"
+    ));
+    terminal.wait_for("size=0");
+    terminal.wait_for("errno=1");
+    terminal.wait_for("ready> ");
+    terminal.press(&format!("{ways} type 'touch by-free'\n"));
+    terminal.wait_for("size=0");
+    let told = terminal.wait_for("ready> ");
+    terminal.press("echo over\n");
+    terminal.wait_for("over\r\n");
+    assert!(!ground.has("by-gated"));
+    match told.contains("typed") {
+        true => assert!(ground.has("by-free"), "{told}"),
+        false => execward_tests::skip("this kernel lets nobody type (dev.tty.legacy_tiocsti)"),
+    }
+    terminal.close();
+}

@@ -67,8 +67,8 @@ fn verdict(abis: &[Abi], arch: u32, number: u32, arguments: [u64; 6]) -> u32 {
     )
 }
 
-/// Arguments under which each notified call is one: a foreign pid and a new limit.
-const FOREIGN: [u64; 6] = [4711, 4711, 4711, 0, 0, 0];
+/// Arguments under which each notified call is one: a foreign pid, a new limit, and TIOCSTI.
+const FOREIGN: [u64; 6] = [4711, 0x5412, 4711, 0, 0, 0];
 
 const MACHINES: [&[Abi]; 2] = [&[Abi::X86_64, Abi::I386], &[Abi::Aarch64]];
 
@@ -108,7 +108,7 @@ fn exec_is_notified_whatever_its_arguments() {
             let execs = abi
                 .calls()
                 .iter()
-                .filter(|(_, call)| !matches!(call, Call::Influence(_)));
+                .filter(|(_, call)| matches!(call, Call::Execve | Call::Execveat));
             for (number, _) in execs {
                 for arguments in [[0; 6], [u64::MAX; 6], FOREIGN] {
                     assert_eq!(verdict(abis, abi.audit_arch(), *number, arguments), NOTIFY);
@@ -142,7 +142,7 @@ const WIDE: u32 = Abi::X86_64.audit_arch();
 const NARROW: u32 = Abi::I386.audit_arch();
 
 #[rustfmt::skip]
-const INFLUENCES: &[(&str, u32, u32, [u64; 6], u32)] = &[
+const OTHERS: &[(&str, u32, u32, [u64; 6], u32)] = &[
     ("own affinity", WIDE, 203, [0; 6], ALLOW),
     ("foreign affinity", WIDE, 203, [7, 0, 0, 0, 0, 0], NOTIFY),
     ("a pid only in the ignored upper half", WIDE, 203, [7 << 32, 0, 0, 0, 0, 0], ALLOW),
@@ -158,12 +158,17 @@ const INFLUENCES: &[(&str, u32, u32, [u64; 6], u32)] = &[
     ("io class of the caller's user", WIDE, 251, [3, 0, 5, 0, 0, 0], NOTIFY),
     ("own scheduler, i386", NARROW, 156, [0; 6], ALLOW),
     ("foreign scheduler, i386", NARROW, 156, [7, 0, 0, 0, 0, 0], NOTIFY),
+    ("a key is typed", WIDE, 16, [3, 0x5412, 1, 0, 0, 0], NOTIFY),
+    ("the upper half of a request is ignored", WIDE, 16, [3, 0x5412 | 1 << 32, 1, 0, 0, 0], NOTIFY),
+    ("a selection is pasted", WIDE, 16, [3, 0x541c, 1, 0, 0, 0], NOTIFY),
+    ("a terminal's size is read", WIDE, 16, [3, 0x5413, 1, 0, 0, 0], ALLOW),
+    ("a key is typed, i386", NARROW, 54, [3, 0x5412, 1, 0, 0, 0], NOTIFY),
     ("foreign limit, i386", NARROW, 340, [7, 0, 1, 0, 0, 0], NOTIFY),
 ];
 
 #[test]
-fn influence_on_oneself_is_left_alone_and_on_others_notified() {
-    for (what, arch, number, arguments, expected) in INFLUENCES {
+fn what_a_call_is_about_says_whether_it_is_notified() {
+    for (what, arch, number, arguments, expected) in OTHERS {
         let seen = verdict(&[Abi::X86_64, Abi::I386], *arch, *number, *arguments);
         assert_eq!(seen, *expected, "{what}");
     }

@@ -90,7 +90,9 @@ impl ExecAttempt {
                 dirfd: int(a),
                 flags: flags(int(e))?,
             }),
-            Some(Call::Influence(_)) | None => Err(AttemptError::NotExec(data.number)),
+            Some(Call::Influence(_) | Call::Typing) | None => {
+                Err(AttemptError::NotExec(data.number))
+            }
         }
     }
 }
