@@ -19,6 +19,7 @@ use crate::tracee::{TaskDir, Tid};
 pub(crate) struct Unread {
     pub(crate) received: Instant,
     pub(crate) caller: Option<Caller>,
+    pub(crate) ground: Reason,
     pub(crate) detail: String,
     /// What the task is told.
     pub(crate) errno: Errno,
@@ -98,7 +99,7 @@ impl Gate {
     /// too: record, answer.
     pub(crate) fn refuse(&mut self, notification: Notification, unread: Unread) {
         let program = unread.caller.as_ref().map(Program::of).unwrap_or_default();
-        let judgement = Judgement::refusal(Reason::Unreadable, unread.detail);
+        let judgement = Judgement::refusal(unread.ground, unread.detail);
         let (asked, errno) = (unread.asked.as_deref(), unread.errno);
         self.record_refusal(program, unread.received, &judgement, asked, errno);
         self.answer(notification, Reply::Fail(errno));

@@ -17,7 +17,7 @@ use nix::sys::signalfd::SignalFd;
 
 use crate::answer::Unread;
 use crate::attached::{Attached, InFlight};
-use crate::audit::Ended;
+use crate::audit::{Ended, Reason};
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
@@ -307,6 +307,7 @@ impl Gate {
                 let unread = Unread {
                     received: Instant::now(),
                     caller: None,
+                    ground: Reason::Unreadable,
                     detail,
                     errno: Errno::EPERM,
                     asked,

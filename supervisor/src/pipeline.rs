@@ -45,6 +45,8 @@ enum Hindrance {
     Kernel(Option<Caller>, Errno),
     /// It cannot be read whole.
     Unreadable(Option<Caller>, String),
+    /// Its memory did not answer in time, and it was killed.
+    Stalled(Caller),
 }
 
 impl Hindrance {
@@ -88,18 +90,24 @@ impl Gate {
         hindrance: Hindrance,
         asked: Option<Box<Asked>>,
     ) {
-        let (caller, detail, errno) = match hindrance {
+        let ground = Reason::Unreadable;
+        let (caller, ground, detail, errno) = match hindrance {
             Hindrance::Gone => return self.lose(notification, asked),
             Hindrance::Busy => return self.queue(notification, asked),
             Hindrance::Kernel(caller, errno) => {
                 let detail = format!("the kernel takes no such flags or strings: {errno}");
-                (caller, detail, errno)
+                (caller, ground, detail, errno)
             }
-            Hindrance::Unreadable(caller, detail) => (caller, detail, Errno::EPERM),
+            Hindrance::Unreadable(caller, detail) => (caller, ground, detail, Errno::EPERM),
+            Hindrance::Stalled(caller) => {
+                let detail = "its memory did not answer, and it was killed".to_owned();
+                (Some(caller), Reason::ReadDeadline, detail, Errno::EPERM)
+            }
         };
         let unread = Unread {
             received,
             caller,
+            ground,
             detail,
             errno,
             asked,
@@ -146,7 +154,7 @@ impl Gate {
         let args = self
             .watch
             .during(activity, || ExecArgs::name(&attempt, tid));
-        let args = args.map_err(|error| Hindrance::of(&error, &caller))?;
+        let args = self.read(args, &caller)?;
         let mut program = Program::of(&caller);
         program.set_ids(&status);
         program.set_path(&args.path);
@@ -171,15 +179,25 @@ impl Gate {
     }
 
     /// With which arguments, environment and working directory.
-    fn complete(&mut self, subject: &mut Subject) -> Result<(), CaptureError> {
+    fn complete(&mut self, subject: &mut Subject) -> Result<(), Hindrance> {
         let (attempt, tid) = (subject.attempt, subject.caller.tid);
         let args = &mut subject.args;
-        self.watch
-            .during(Activity::Reading(tid), || args.complete(&attempt, tid))?;
+        let completed = self
+            .watch
+            .during(Activity::Reading(tid), || args.complete(&attempt, tid));
+        self.read(completed, &subject.caller)?;
         subject.cwd = subject.view.task().link_text("cwd").unwrap_or_default();
         subject.program.set_argv(&subject.args.argv);
         subject.program.set_cwd(&subject.cwd);
         Ok(())
+    }
+
+    /// What was read of the caller's memory. Of a task that was killed meanwhile the kernel shows zeros.
+    fn read<T>(&self, read: Result<T, CaptureError>, caller: &Caller) -> Result<T, Hindrance> {
+        if self.watch.has_killed(caller.tid) {
+            return Err(Hindrance::Stalled(caller.clone()));
+        }
+        read.map_err(|error| Hindrance::of(&error, caller))
     }
 
     /// Which file that is, by what the kernel has cached.
@@ -248,8 +266,7 @@ impl Gate {
         if let Some(target) = image.target() {
             subject.program.set_file(target.facts());
         }
-        if let Err(error) = self.complete(&mut subject) {
-            let hindrance = Hindrance::of(&error, &subject.caller);
+        if let Err(hindrance) = self.complete(&mut subject) {
             return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
         let lineage = self.lineage_of(subject.view.status());

@@ -9,7 +9,7 @@ use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -44,6 +44,7 @@ pub(crate) enum Activity {
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     word: Arc<AtomicU64>,
+    killed: Arc<AtomicU32>,
 }
 
 /// The memory that gate and front share.
@@ -93,29 +94,39 @@ impl Watch {
         result
     }
 
+    /// Whether `tid` was killed since its memory did not answer. It is told once: numbers come again.
+    pub(crate) fn has_killed(&self, tid: Tid) -> bool {
+        let number = tid.as_u32();
+        let (done, seen) = (Ordering::Acquire, Ordering::Relaxed);
+        self.killed.compare_exchange(number, 0, done, seen).is_ok()
+    }
+
     /// Starts the watching thread for the calling thread. `pulse` is what the front shares.
     ///
     /// # Errors
     /// If the thread cannot be had.
     pub(crate) fn start(proc: Procfs, pulse: Pulse) -> io::Result<Self> {
-        let word = Arc::new(AtomicU64::new(0));
-        let watched = Arc::clone(&word);
+        let watch = Self {
+            word: Arc::default(),
+            killed: Arc::default(),
+        };
+        let watched = watch.clone();
         let gate = Tid::own();
         let build = thread::Builder::new()
             .name("watch".into())
             .stack_size(128 << 10);
         build.spawn(move || look_on(&watched, &proc, &pulse, gate))?;
-        Ok(Self { word })
+        Ok(watch)
     }
 }
 
-fn look_on(word: &AtomicU64, proc: &Procfs, pulse: &Pulse, gate: Tid) {
-    let mut seen = word.load(Ordering::Relaxed);
+fn look_on(watch: &Watch, proc: &Procfs, pulse: &Pulse, gate: Tid) {
+    let mut seen = watch.word.load(Ordering::Relaxed);
     let (mut since, mut since_clock) = (Instant::now(), monotonic());
     let mut has_killed = false;
     loop {
         thread::sleep(LOOK_EVERY);
-        let now = word.load(Ordering::Relaxed);
+        let now = watch.word.load(Ordering::Relaxed);
         // A thread that is ready to run and gets no processor does not hang.
         let sleeps = proc
             .status(gate)
@@ -139,6 +150,7 @@ fn look_on(word: &AtomicU64, proc: &Procfs, pulse: &Pulse, gate: Tid) {
             kin::kill_descendants(proc, gate);
         } else if since.elapsed() >= READ_DEADLINE && !has_killed {
             tracing::error!(%tid, "a task's memory cannot be read: killing it");
+            watch.killed.store(tid.as_u32(), Ordering::Release);
             if let Err(errno) = kill(tid.as_pid(), Signal::SIGKILL) {
                 tracing::error!(%tid, %errno, "cannot kill it");
             }
@@ -235,6 +247,7 @@ mod tests {
     fn the_same_activity_twice_makes_two_words() {
         let watch = Watch {
             word: Arc::default(),
+            killed: Arc::default(),
         };
         let word = || watch.word.load(Ordering::Relaxed);
         let first = watch.during(Activity::Recording, word);

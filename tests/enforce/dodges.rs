@@ -145,3 +145,30 @@ fn what_cannot_be_read_does_not_run() {
     assert_eq!(refused["decision"]["reason"], "unreadable");
     assert_eq!(refused["effect"]["errno"], "EPERM");
 }
+
+/// A page that never comes holds the gate's look at the path. Its task is killed; if another process
+/// keeps the page from coming, the session is ended.
+#[test]
+fn memory_that_never_answers_ends_its_task_or_the_session() {
+    let ground = Ground::full("");
+    let faults = binary("fixture-faults").display().to_string();
+    let line = |how: &str| format!("{faults} {how} /bin/true; echo $?; /bin/echo on");
+    let served = ground.run(&["sh", "-c", &line("served")]);
+    if served.stdout.contains("no userfaultfd") {
+        return skip("this user may not serve the kernel's own page faults (userfaultfd)");
+    }
+    assert_eq!(served.stdout, "0\non\n", "{}", served.stderr);
+    assert_eq!(served.outcome(&["prog"])["result"], "verified");
+    let never = ground.run(&["sh", "-c", &line("never")]);
+    assert_eq!(never.stdout, "137\non\n", "{}", never.stderr);
+    let held = ground.run(&["sh", "-c", &line("held")]);
+    assert_eq!(held.stdout, "137\n", "{}", held.stderr);
+    assert_eq!(held.code(), Some(137));
+    assert!(held.stderr.contains("does not answer"), "{}", held.stderr);
+    for records in [never.records, ground.records_at_end()] {
+        let decisions = of_type(&records, "exec.decision");
+        let denied = decisions.filter(|record| record["decision"]["verdict"] == "deny");
+        let reasons: Vec<_> = denied.map(|record| &record["decision"]["reason"]).collect();
+        assert_eq!(reasons, ["read_deadline"]);
+    }
+}

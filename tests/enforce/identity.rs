@@ -254,3 +254,27 @@ fn a_denied_file_is_denied_below_a_bind_mount_over_another_name() {
     }
     assert_eq!(ran.stdout, "twin\n0\n126\n", "{}", ran.stderr);
 }
+
+/// Device and inode of a file on an overlay are not those that a mapping of it shows.
+#[test]
+fn a_file_on_an_overlay_is_told_from_another_there() {
+    let ground = Ground::full("[[deny]]\nid = \"no-b\"\nprogram = \"DIR/merged/prog-b\"\n");
+    for directory in ["lower", "upper", "work", "merged"] {
+        std::fs::create_dir(ground.path(directory)).expect("a directory");
+    }
+    let _twin = ground.copy("/usr/bin/echo", "lower/prog-a");
+    let _prog = ground.copy("/usr/bin/echo", "lower/prog-b");
+    let inner = "mount -t overlay -o lowerdir=lower,upperdir=upper,workdir=work none merged \
+        || echo no-mount; cd merged; for f in prog-a prog-b; do ./$f $f; echo $?; done; \
+        cp prog-a new; ./new new; touch prog-b; ./prog-b b; echo $?";
+    let ran = ground.run(&["unshare", "-Urm", "sh", "-c", inner]);
+    if ran.stderr.contains("unshare failed") || ran.stdout.contains("no-mount") {
+        return skip("this system makes no user namespaces, so no mounts of one's own");
+    }
+    assert_eq!(ran.stdout, "prog-a\n0\n126\nnew\n126\n", "{}", ran.stderr);
+    let outcome = ran.outcome(&["./prog-a", "prog-a"]);
+    assert_eq!(outcome["result"], "verified");
+    let refused = ran.decisions(&["./prog-b"])[0];
+    assert_eq!(refused["decision"]["rule"]["id"], "no-b");
+    assert_eq!(refused["effect"]["errno"], "EPERM");
+}
