@@ -6,6 +6,7 @@ mod bench;
 mod check;
 mod dodges;
 mod failed;
+mod floods;
 mod hooks;
 mod identity;
 mod input;

@@ -3,10 +3,11 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 16] = [
+const TESTS: [&str; 17] = [
     include_str!("approvals.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
+    include_str!("floods.rs"),
     include_str!("identity.rs"),
     include_str!("input.rs"),
     include_str!("interpreter.rs"),
