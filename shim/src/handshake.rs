@@ -22,6 +22,8 @@ const GO: u8 = b'G';
 pub enum Stage {
     /// Setting no_new_privs.
     NoNewPrivs,
+    /// Dropping capabilities.
+    Capabilities,
     /// Compiling the filter.
     Compile,
     /// Installing the filter.
@@ -50,6 +52,7 @@ impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoNewPrivs => "setting no_new_privs",
+            Self::Capabilities => "dropping capabilities",
             Self::Compile => "compiling the seccomp filter",
             Self::Install => "installing the seccomp filter",
             Self::Exec => "executing the command",
@@ -58,7 +61,13 @@ impl fmt::Display for Stage {
 }
 
 impl Stage {
-    const ALL: [Self; 4] = [Self::NoNewPrivs, Self::Compile, Self::Install, Self::Exec];
+    const ALL: [Self; 5] = [
+        Self::NoNewPrivs,
+        Self::Capabilities,
+        Self::Compile,
+        Self::Install,
+        Self::Exec,
+    ];
 
     const fn code(self) -> u8 {
         match self {
@@ -66,6 +75,7 @@ impl Stage {
             Self::Compile => 2,
             Self::Install => 3,
             Self::Exec => 4,
+            Self::Capabilities => 5,
         }
     }
 

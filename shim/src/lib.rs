@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! shim                                   gate
-//!  │ no_new_privs                          │
+//!  │ no_new_privs, fewer capabilities      │
 //!  │ seccomp(NEW_LISTENER)                 │
 //!  │ ── Report::Listening + listener ────► │  the listener now lives in the gate alone
 //!  │    (own copy closed)                  │  threads, log, session.start
@@ -17,9 +17,10 @@
 //! ```
 
 pub mod abi;
+mod capabilities;
 pub mod filter;
 pub mod handshake;
 mod install;
 mod start;
 
-pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, main};
+pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, Rights, main};

@@ -1,4 +1,4 @@
-//! `execward-shim SOCKET CMD [ARG]...`: see the crate's documentation. Started by a gate, never by hand.
+//! `execward-shim SOCKET RIGHTS CMD [ARG]...`: see the crate's documentation. Started by a gate, never by hand.
 
 use std::process::ExitCode;
 

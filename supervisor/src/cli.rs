@@ -209,6 +209,9 @@ pub(crate) struct RunArgs {
     /// When CMD ends, go on gating what it left running (default)
     #[arg(long, overrides_with = "kill_at_exit")]
     pub(crate) linger: bool,
+    /// Leave root its capabilities, and the kernel's files open: nothing is promised then
+    #[arg(long)]
+    pub(crate) keep_caps: bool,
     /// No line on a refused program's standard error
     #[arg(long)]
     pub(crate) no_notice: bool,

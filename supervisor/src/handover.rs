@@ -1,17 +1,18 @@
 //! The gate's side of the hand-over: start the shim, take its listener, say why there is none.
 
-use std::ffi::OsString;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::rc::Rc;
 use std::time::Duration;
 
+use execward_shim::Rights;
 use execward_shim::handshake::{self, Report, Stage};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::getppid;
 
+use crate::cli::RunArgs;
 use crate::seccomp::Listener;
 use crate::session::{SessionError, keep_on_exec};
 use crate::system::{SystemError, cannot};
@@ -49,18 +50,23 @@ impl Drop for Waiting {
     }
 }
 
-/// Starts `execward __shim SOCKET CMD…` in the caller's process group: an exec before the filter
+/// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group: an exec before the filter
 /// exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(socket: &OwnedFd, cmd: &[OsString]) -> Result<Waiting, SystemError> {
+pub(crate) fn spawn_shim(socket: &OwnedFd, args: &RunArgs) -> Result<Waiting, SystemError> {
     const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
     let group = nix::unistd::getpgid(Some(front)).map_err(cannot(START))?;
     keep_on_exec(socket).map_err(cannot(START))?;
+    let rights = match args.keep_caps {
+        true => Rights::Keep,
+        false => Rights::Drop,
+    };
     let shim = Command::new("/proc/self/exe")
         .arg0("execward")
         .arg("__shim")
         .arg(socket.as_raw_fd().to_string())
-        .args(cmd)
+        .arg(rights.as_str())
+        .args(&args.cmd)
         .process_group(group.as_raw())
         .spawn()
         .map_err(cannot(START))?;

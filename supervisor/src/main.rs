@@ -43,6 +43,7 @@ mod readers;
 mod refusal;
 mod regular;
 mod reload;
+mod sealed;
 mod seccomp;
 mod session;
 mod session_record;

@@ -42,8 +42,9 @@ use crate::parking::Parking;
 use crate::places::Places;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
+use crate::sealed;
 use crate::seccomp::Listener;
-use crate::session_record::{session_note, session_start};
+use crate::session_record::{keeps_caps, session_note, session_start};
 use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{SystemError, cannot};
@@ -58,6 +59,8 @@ pub(crate) enum SessionError {
     Places(#[from] crate::places::PlacesError),
     #[error("{0}")]
     Policy(#[from] crate::policy::PolicyError),
+    #[error("{0}")]
+    Seal(#[from] sealed::SealError),
     #[error("{0}")]
     Log(#[from] crate::audit::LogError),
     #[error(
@@ -149,12 +152,12 @@ fn start(
     crate::diagnostics::start(&places.diagnostics(&note.name))?;
     let policy = LoadedPolicy::load(&args.policy, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
-    let mut kernel = Kernel::open().map_err(cannot("look at proc and at the root directory"))?;
+    let mut kernel = sealed::kernel(args.keep_caps)?;
     let log = open_log(&log_path, note.clone(), &mut kernel)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let waiting = spawn_shim(&theirs, &args.cmd)?;
+    let waiting = spawn_shim(&theirs, args)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
@@ -181,7 +184,7 @@ fn start(
     let path = log_path.display().to_string();
     let first = ledger.start(session_start(args, &policy));
     first.map_err(|error| SessionError::FirstRecord { path, error })?;
-    let notice = first_words(&policy, &parking, &log_path);
+    let notice = first_words(args, &policy, &parking, &log_path);
     let notices = Some(notices).filter(|_| !args.no_notice);
     let args = (args.cmd.clone(), Afterlife::of(args));
     // Told before CMD may go, so that its first word is not CMD's last.
@@ -212,9 +215,13 @@ fn start(
 }
 
 /// What whoever started the session is told of it.
-fn first_words(policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
+fn first_words(args: &RunArgs, policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
+    let root = match keeps_caps(args) {
+        true => "; root keeps its capabilities, and nothing is promised against it",
+        false => "",
+    };
     format!(
-        "policy {}; {}; log {}",
+        "policy {}; {}; log {}{root}",
         policy.names(),
         parking.in_words(&policy.rules),
         log.display()

@@ -36,10 +36,16 @@ pub(crate) fn session_start(args: &RunArgs, policy: &LoadedPolicy) -> SessionSta
         cmd: args.cmd.iter().map(|word| show(word.as_bytes())).collect(),
         cwd: show(cwd.as_os_str().as_bytes()),
         uid: Uid::current().as_raw(),
+        keeps_caps: keeps_caps(args),
         kernel: rustix::system::uname()
             .release()
             .to_str()
             .unwrap_or_default()
             .to_owned(),
     }
+}
+
+/// Whether CMD is to be root and to keep its capabilities.
+pub(crate) fn keeps_caps(args: &RunArgs) -> bool {
+    args.keep_caps && Uid::effective().is_root()
 }

@@ -74,7 +74,7 @@ fn a_gate_inside_a_gate_names_the_cause() {
 #[test]
 fn the_shim_alone_runs_nothing() {
     let mut command = std::process::Command::new(binary("execward"));
-    command.args(["__shim", "9", "echo", "ran"]);
+    command.args(["__shim", "9", "drop", "echo", "ran"]);
     let (status, stdout, _) = execward_tests::finish(command);
     assert_eq!((status.code(), stdout.as_str()), (Some(125), ""));
 }

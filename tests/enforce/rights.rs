@@ -1,4 +1,5 @@
-//! Files that bring rights: set-user-ID, set-group-ID, capabilities of their own.
+//! Rights: of files that bring them (set-user-ID, set-group-ID, capabilities of their own), and of root,
+//! which does without some.
 
 use std::ffi::CString;
 use std::fs::{self, Permissions};
@@ -6,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use execward_tests::{Ground, Ran, is_root, skip};
+use execward_tests::{Ground, Ran, is_root, of_type, skip, under};
 
 /// Runs `line` in a shell of a user without rights. (setpriv itself keeps its own until it executes
 /// that.)
@@ -139,4 +140,60 @@ fn what_the_system_has_set_uid_is_asked_about_and_its_copy_runs() {
     let ran = ground.run(&["./copy", "--version"]);
     let decision = ran.decisions(&["./copy"])[0];
     assert_eq!(decision["decision"]["verdict"], "allow", "{decision}");
+}
+
+/// A script that tries what a session of root could do to the kernel; each try that is made says so.
+const HOLDS: &str = "pattern=$(cat /proc/sys/kernel/core_pattern)
+    (echo \"$pattern\" > /proc/sys/kernel/core_pattern) 2>/dev/null && echo core_pattern
+    mkdir at && unshare -m mount -t tmpfs none at 2>/dev/null && echo mount
+    unshare -m mount -t tmpfs none /proc/$$ 2>/dev/null && echo proc
+    mknod null c 1 3 2>/dev/null && echo device
+    rm -rf at null; /bin/echo over\n";
+
+#[test]
+fn a_session_of_root_has_no_hold_on_the_kernel() {
+    if !is_root() {
+        return skip("only root has what is taken away");
+    }
+    let ran = Ground::full("").sh(HOLDS);
+    assert_eq!(ran.stdout, "over\n", "{}", ran.stderr);
+    let kept = Ground::full("").option("--keep-caps").sh(HOLDS);
+    assert_eq!(
+        kept.stdout, "core_pattern\nmount\nproc\ndevice\nover\n",
+        "{}",
+        kept.stderr
+    );
+    for (ran, keeps) in [(ran, false), (kept, true)] {
+        let start = of_type(&ran.records, "session.start")
+            .next()
+            .expect("a start");
+        assert_eq!(start["keeps_caps"] == true, keeps);
+    }
+}
+
+/// As in a container, where the runtime has closed these files or has not.
+#[test]
+fn what_cannot_be_closed_to_root_is_said_and_nothing_runs() {
+    if !is_root() {
+        return skip("only root has what is taken away");
+    }
+    let ground = Ground::full("");
+    let caps = [
+        "setpriv",
+        "--bounding-set",
+        "-sys_admin",
+        "--inh-caps",
+        "-all",
+    ];
+    let session = || ground.command(&["/bin/echo", "ran"]);
+    let open = ground.end(under(&caps, &session()));
+    assert_eq!((open.code(), open.stdout.as_str()), (Some(125), ""));
+    let said = "cannot make `/proc/sys` read-only for a session of root";
+    assert!(open.stderr.contains(said), "{}", open.stderr);
+    let close = "for at in /proc/sys /sys/kernel /sys/fs/cgroup; do mount --rbind $at $at && \
+        mount -o remount,bind,ro $at || exit 9; done; exec \"$@\"";
+    let container = [&["unshare", "-m", "sh", "-c", close, "sh"][..], &caps].concat();
+    let closed = ground.end(under(&container, &session()));
+    assert_eq!(closed.stdout, "ran\n", "{}", closed.stderr);
+    assert_eq!(closed.results("verified"), 1);
 }

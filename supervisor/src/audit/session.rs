@@ -13,6 +13,9 @@ pub(crate) struct SessionStart {
     pub(crate) cmd: Vec<String>,
     pub(crate) cwd: String,
     pub(crate) uid: u32,
+    /// Whether CMD is root with all its capabilities: nothing is promised then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) keeps_caps: bool,
     /// uname's release.
     pub(crate) kernel: String,
 }

@@ -22,7 +22,7 @@ use super::filesystem::Filesystems;
 use crate::tracee::Procfs;
 
 pub(crate) use destination::Destinations;
-pub(crate) use view::{SessionRoot, View};
+pub(crate) use view::{SessionRoot, Standing, View};
 use walk::Walk;
 
 /// Whether a look-up may wait for a file system.

@@ -20,4 +20,4 @@ pub(crate) use filesystem::{Filesystem, Filesystems};
 pub(crate) use image::{Image, ImageFacts, Target};
 pub(crate) use loaded::{LoadedError, LoadedImage, Loader};
 pub(crate) use loaders::SystemLoaders;
-pub(crate) use lookup::{Destinations, Lookup, LookupError, Patience, SessionRoot, View};
+pub(crate) use lookup::{Destinations, Lookup, LookupError, Patience, SessionRoot, Standing, View};

@@ -25,9 +25,16 @@ pub(crate) struct Credentials {
     pub(crate) effective: u64,
 }
 
-/// `CAP_DAC_OVERRIDE` and `CAP_DAC_READ_SEARCH` of linux/capability.h: what decides a look-up
-/// besides ids.
-const LOOKUP_CAPABILITIES: u64 = 1 << 1 | 1 << 2;
+/// What decides a look-up besides ids: `CAP_DAC_OVERRIDE`, and without it `CAP_DAC_READ_SEARCH`, of
+/// linux/capability.h.
+fn reach(capabilities: u64) -> u64 {
+    const OVERRIDE: u64 = 1 << 1;
+    const READ_SEARCH: u64 = 1 << 2;
+    match capabilities & OVERRIDE {
+        0 => capabilities & READ_SEARCH,
+        all => all,
+    }
+}
 
 impl Credentials {
     /// Whether a look-up by [`as_task`] with `own` ends as one of the task's does: it lends the
@@ -39,8 +46,7 @@ impl Credentials {
         } else {
             own.effective
         };
-        (lends || self.has_ids_of(own))
-            && self.effective & LOOKUP_CAPABILITIES == lent & LOOKUP_CAPABILITIES
+        (lends || self.has_ids_of(own)) && reach(self.effective) == reach(lent)
     }
 
     fn has_ids_of(&self, other: &Self) -> bool {

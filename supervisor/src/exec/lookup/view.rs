@@ -14,7 +14,15 @@ use crate::tracee::{Procfs, Status, TaskDir, Tid};
 #[derive(Debug)]
 pub(crate) struct SessionRoot {
     fd: OwnedFd,
-    place: Place,
+    here: Standing,
+    /// Where the session was started from, if that is another mount namespace: the same files are there.
+    outside: Option<Standing>,
+}
+
+/// A root directory in a mount namespace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Standing {
+    root: Place,
     mount_namespace: Vec<u8>,
 }
 
@@ -45,13 +53,17 @@ impl SessionRoot {
     pub(crate) fn own(proc: &Procfs) -> Result<Self, Errno> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let fd = rustix::fs::open("/", flags, Mode::empty())?;
-        let place = Place::of(fd.as_fd())?;
-        let mount_namespace = proc.task(Tid::own())?.link_text("ns/mnt")?;
+        let here = Standing::own(proc)?;
         Ok(Self {
             fd,
-            place,
-            mount_namespace,
+            here,
+            outside: None,
         })
+    }
+
+    /// What stands at `outside` sees the same files.
+    pub(crate) fn is_seen_from(&mut self, outside: Standing) {
+        self.outside = Some(outside);
     }
 
     /// The file that `path` leads to here, by what the kernel has cached.
@@ -81,8 +93,8 @@ impl SessionRoot {
         let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, 3)?;
         Ok(Self {
             fd,
-            place: self.place,
-            mount_namespace: self.mount_namespace.clone(),
+            here: self.here.clone(),
+            outside: self.outside.clone(),
         })
     }
 }
@@ -99,13 +111,14 @@ impl View {
     /// # Errors
     /// `ENOENT` if it is gone, `EACCES` if the gate may not look into it.
     pub(crate) fn of(task: TaskDir, status: Status, session: &SessionRoot) -> Result<Self, Errno> {
-        let is_same_namespace = task.link_text("ns/mnt")? == session.mount_namespace;
-        let mut root_place = Place::seen(&task.stat("root", Place::WANTED)?);
-        let is_foreign = !is_same_namespace || root_place != session.place;
-        let root = if is_foreign {
-            Some(task.follow("root")?)
-        } else {
+        let standing = Standing::of(&task)?;
+        let is_here = standing == session.here;
+        let is_foreign = !is_here && session.outside.as_ref() != Some(&standing);
+        let mut root_place = standing.root;
+        let root = if is_here {
             None
+        } else {
+            Some(task.follow("root")?)
         };
         if let Some(root) = &root {
             root_place = Place::of(root.as_fd())?;
@@ -145,6 +158,23 @@ impl View {
     /// Whether `directory` is its root, above which `..` does not lead.
     pub(super) fn is_root(&self, directory: BorrowedFd<'_>) -> bool {
         Place::of(directory).is_ok_and(|place| place == self.root_place)
+    }
+}
+
+impl Standing {
+    /// The calling process's.
+    ///
+    /// # Errors
+    /// If its own proc directory cannot be read.
+    pub(crate) fn own(proc: &Procfs) -> Result<Self, Errno> {
+        Self::of(&proc.task(Tid::own())?)
+    }
+
+    fn of(task: &TaskDir) -> Result<Self, Errno> {
+        Ok(Self {
+            root: Place::seen(&task.stat("root", Place::WANTED)?),
+            mount_namespace: task.link_text("ns/mnt")?,
+        })
     }
 }
 

@@ -1,0 +1,141 @@
+//! The kernel's own files, closed to a session of root.
+//!
+//! User 0 may write most of `/proc/sys` and `/sys` by owning it, without a capability: what it names
+//! as `core_pattern` the kernel starts outside every filter (tried). So the gate moves into a mount
+//! namespace in which these directories are read-only, and whoever it starts is in there with it.
+
+use std::fs;
+use std::io;
+
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::unistd::geteuid;
+use rustix::mount::{
+    MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
+};
+
+use crate::exec::Standing;
+use crate::kernel::Kernel;
+use crate::session::SessionError;
+use crate::system::cannot;
+use crate::tracee::Procfs;
+
+/// The directories.
+const SEALED: [&str; 3] = ["/proc/sys", "/sys/kernel", "/sys/fs/cgroup"];
+
+/// Why they are not closed.
+#[derive(Debug, thiserror::Error)]
+#[error(
+    "cannot make `{directory}` read-only for a session of root ({error}), which could then undo the \
+     gate; run execward as a user of its own, or with --keep-caps, and nothing is promised against root"
+)]
+pub(crate) struct SealError {
+    directory: &'static str,
+    error: io::Error,
+}
+
+/// The kernel as CMD is to see it: with these directories closed, unless root `keeps_caps`.
+///
+/// # Errors
+/// If they cannot be closed, or proc or the root directory cannot be looked at.
+pub(crate) fn kernel(keeps_caps: bool) -> Result<Kernel, SessionError> {
+    const LOOK: &str = "look at proc and at the root directory";
+    if keeps_caps {
+        return Ok(Kernel::open().map_err(cannot(LOOK))?);
+    }
+    let proc = Procfs::open().map_err(cannot(LOOK))?;
+    let outside = Standing::own(&proc).map_err(cannot(LOOK))?;
+    seal()?;
+    let mut kernel = Kernel::open().map_err(cannot(LOOK))?;
+    kernel.session.is_seen_from(outside);
+    Ok(kernel)
+}
+
+/// Closes them, if the session is to run as user 0. The calling thread must be the only one.
+///
+/// # Errors
+/// If one of them can still be written.
+fn seal() -> Result<(), SealError> {
+    if !geteuid().is_root() {
+        return Ok(());
+    }
+    let own = own_namespace();
+    for directory in SEALED {
+        let sealed = match &own {
+            Ok(()) => close(directory),
+            Err(error) => Err(io::Error::from(error.kind())),
+        };
+        if let Err(error) = sealed
+            && !is_read_only(directory)
+        {
+            return Err(SealError { directory, error });
+        }
+    }
+    Ok(())
+}
+
+/// A mount namespace in which later mounts of the outside appear, and none of it outside.
+fn own_namespace() -> io::Result<()> {
+    unshare(CloneFlags::CLONE_NEWNS)?;
+    let downstream = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;
+    Ok(mount_change("/", downstream)?)
+}
+
+/// Makes a directory and every mount below it read-only.
+fn close(directory: &str) -> io::Result<()> {
+    mount_bind_recursive(directory, directory)?;
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    for line in table.lines() {
+        let mut fields = line.split(' ').skip(4);
+        let (Some(point), Some(options)) = (fields.next(), fields.next()) else {
+            continue;
+        };
+        let rest = point.strip_prefix(directory);
+        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
+            let flags = flags_of(options) | MountFlags::BIND | MountFlags::RDONLY;
+            mount_remount(unescaped(point), flags, "")?;
+        }
+    }
+    Ok(())
+}
+
+/// The flags of a mount, which a remount must name again: proc_pid_mountinfo(5).
+fn flags_of(options: &str) -> MountFlags {
+    let flag = |option| match option {
+        "nosuid" => MountFlags::NOSUID,
+        "nodev" => MountFlags::NODEV,
+        "noexec" => MountFlags::NOEXEC,
+        "noatime" => MountFlags::NOATIME,
+        "nodiratime" => MountFlags::NODIRATIME,
+        "relatime" => MountFlags::RELATIME,
+        _ => MountFlags::empty(),
+    };
+    options.split(',').map(flag).collect()
+}
+
+/// The path that the table shows, where a space is `\040`.
+fn unescaped(point: &str) -> String {
+    let spaced = point.replace("\\040", " ").replace("\\011", "\t");
+    spaced.replace("\\012", "\n").replace("\\134", "\\")
+}
+
+fn is_read_only(directory: &str) -> bool {
+    match statvfs(directory) {
+        Ok(seen) => seen.flags().contains(FsFlags::ST_RDONLY),
+        // What is not there cannot be written.
+        Err(errno) => errno == nix::errno::Errno::ENOENT,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_remount_names_the_flags_that_were() {
+        let flags = flags_of("rw,nosuid,noexec,relatime");
+        let expected = MountFlags::NOSUID | MountFlags::NOEXEC | MountFlags::RELATIME;
+        assert_eq!(flags, expected);
+        assert_eq!(unescaped("/sys/a\\040b"), "/sys/a b");
+    }
+}
