@@ -76,6 +76,46 @@ fn a_program_that_is_never_found_is_refused_in_time() {
     assert_eq!(late[0]["effect"]["errno"], "EPERM");
 }
 
+/// Most of what proc says of a process waits while that is inside an exec: an exec that never ends must
+/// hold up neither its relations nor others.
+#[test]
+fn an_exec_that_hangs_in_the_kernel_holds_nobody_up() {
+    if !is_root() {
+        return skip("mounting a file system needs root");
+    }
+    if fs::metadata("/dev/fuse").is_err() {
+        return skip("there is no /dev/fuse, so no file system that stalls");
+    }
+    let ground = Ground::full("");
+    let at = ground.path("at").display().to_string();
+    fs::create_dir(&at).expect("a directory");
+    let ways = binary("fixture-ways").display().to_string();
+    let script = format!(
+        "HOLD={at}/x {ways} closing /bin/true & while [ ! -e flushed ]; do :; done; /bin/echo sibling; \
+         while [ ! -e child-ran ]; do :; done; /bin/echo over"
+    );
+    let path = ground.script("script", &script);
+    let fixture = binary("fixture-flushes").display().to_string();
+    let session = ground.command(&["sh", &path]);
+    let ran = ground.end(under(&["unshare", "-m", &fixture, &at, "--"], &session));
+    assert_eq!(ran.stdout, "sibling\nover\n", "{}", ran.stderr);
+    let records = ground.records_at_end();
+    let decision = |word: &str| {
+        let mut decisions = of_type(&records, "exec.decision");
+        let found = decisions.find(|it| it["proc"]["argv"][1] == word);
+        found.expect("a decision")
+    };
+    let (hung, child) = (decision("by-closing"), decision("child-ran"));
+    let of_hung = of_type(&records, "exec.outcome").filter(|it| it["exec_id"] == hung["exec_id"]);
+    // It was let go on, and had not come to its end when its child's exec was judged.
+    assert_eq!(hung["decision"]["verdict"], "allow");
+    assert!(
+        of_hung
+            .map(|it| it["seq"].as_u64())
+            .all(|end| end > child["seq"].as_u64())
+    );
+}
+
 /// Limits and priorities are set by calls that need no exec: on the gate and the front they are refused.
 #[test]
 fn front_and_gate_are_not_slowed_or_limited_from_inside() {
@@ -171,4 +211,20 @@ fn memory_that_never_answers_ends_its_task_or_the_session() {
         let reasons: Vec<_> = denied.map(|record| &record["decision"]["reason"]).collect();
         assert_eq!(reasons, ["read_deadline"]);
     }
+}
+
+/// Whoever opens a file under a lease waits up to 45 s for its holder.
+#[test]
+fn a_file_under_a_lease_is_refused_at_once() {
+    let ground = Ground::full("");
+    let ways = binary("fixture-ways").display().to_string();
+    let prog = ground.copy("/bin/echo", "prog");
+    let free = ground.run(&[&ways, "unleased", &prog]);
+    assert_eq!(free.stdout, "by-unleased\n", "{}", free.stderr);
+    let leased = ground.run(&[&ways, "leased", &prog]);
+    assert_eq!(leased.stdout, "errno=1\n", "{}", leased.stderr);
+    let last = of_type(&leased.records, "exec.decision").last();
+    let refused = last.expect("a refusal");
+    assert_eq!(refused["decision"]["reason"], "unreadable");
+    assert_eq!(refused["effect"]["errno"], "EPERM");
 }

@@ -278,3 +278,27 @@ fn a_file_on_an_overlay_is_told_from_another_there() {
     assert_eq!(refused["decision"]["rule"]["id"], "no-b");
     assert_eq!(refused["effect"]["errno"], "EPERM");
 }
+
+/// The program is the genuine one; what the kernel loads to start it is not.
+#[test]
+fn a_bind_mount_over_the_elf_interpreter_loads_nothing() {
+    let ground = Ground::allowlist(
+        "[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"dash\", \"unshare\", \"mount\", \"true\"]\n",
+    );
+    let system = "/lib64/ld-linux-x86-64.so.2";
+    if std::fs::metadata(system).is_err() {
+        return skip("this system has another ELF interpreter");
+    }
+    let other = ground.copy(system, "other");
+    for (from, expected) in [(system, "before\n0\n"), (&other, "before\n137\n")] {
+        let inner = format!(
+            "/usr/bin/true && echo before; mount --bind {from} {system} || echo no-mount; \
+             /usr/bin/true; echo $?"
+        );
+        let ran = ground.run(&["unshare", "-Urm", "sh", "-c", &inner]);
+        if ran.stderr.contains("unshare failed") || ran.stdout.contains("no-mount") {
+            return skip("this system makes no user namespaces, so no mounts of one's own");
+        }
+        assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+    }
+}

@@ -3,8 +3,9 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 17] = [
+const TESTS: [&str; 22] = [
     include_str!("approvals.rs"),
+    include_str!("audit.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
     include_str!("floods.rs"),
@@ -15,8 +16,12 @@ const TESTS: [&str; 17] = [
     include_str!("named.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
+    include_str!("reload.rs"),
     include_str!("rights.rs"),
+    include_str!("selectors.rs"),
     include_str!("senders.rs"),
+    include_str!("signals.rs"),
+    include_str!("start/audit_log.rs"),
     include_str!("terminal.rs"),
     include_str!("threads.rs"),
     include_str!("verdict.rs"),
