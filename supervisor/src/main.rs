@@ -10,6 +10,7 @@ mod beginning;
 mod check;
 mod cli;
 mod command;
+mod confinement;
 mod consent;
 mod control;
 mod describer;

@@ -25,6 +25,7 @@ use crate::audit::{Log, SessionNote};
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
+use crate::confinement;
 use crate::describer::Describer;
 use crate::exec::Filesystem;
 use crate::fdpass;
@@ -89,6 +90,7 @@ pub(crate) enum SessionError {
 /// Steps that the front takes as well.
 pub(crate) const ADOPT: &str = "adopt the session's orphans (PR_SET_CHILD_SUBREAPER)";
 pub(crate) const CLOSE_MEMORY: &str = "close own memory to others (PR_SET_DUMPABLE)";
+const CONFINE: &str = "give up what the gate needs no more (seccomp)";
 const KEEP_PARSER: &str = "start the process that keeps the parser of texts";
 pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
@@ -178,6 +180,7 @@ fn start(
     let parking = Parking::start(args, &places, note, policy.places.clone(), proc)?;
 
     let listener = receive_listener(&shim)?;
+    confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
@@ -185,8 +188,6 @@ fn start(
     let first = ledger.start(session_start(args, &policy));
     first.map_err(|error| SessionError::FirstRecord { path, error })?;
     let notice = first_words(args, &policy, &parking, &log_path);
-    let notices = Some(notices).filter(|_| !args.no_notice);
-    let args = (args.cmd.clone(), Afterlife::of(args));
     // Told before CMD may go, so that its first word is not CMD's last.
     link.send(&Message::Started {
         pid: waiting.pid(),
@@ -198,14 +199,14 @@ fn start(
         policy,
         readers,
         texts: Texts::new(analyser),
-        notices,
+        notices: Some(notices).filter(|_| !args.no_notice),
         ledger,
         watch,
         parking,
         listener,
         signals,
         pid: waiting.release(),
-        args,
+        args: (args.cmd.clone(), Afterlife::of(args)),
     };
     Ok(Started {
         parts,

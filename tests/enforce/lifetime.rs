@@ -137,17 +137,35 @@ fn orphans_are_reaped() {
     assert_eq!(ground.sh(script).stdout, "reaped\n");
 }
 
+/// Root may not either: it has not the capability.
 #[test]
-fn neither_front_nor_gate_can_be_traced_from_inside() {
-    if execward_tests::is_root() {
-        return execward_tests::skip("root may trace everything");
-    }
+fn neither_front_nor_gate_can_be_looked_into_from_inside() {
     let ground = Ground::full("");
-    let attach = execward_tests::binary("fixture-ways").display().to_string();
+    let ways = execward_tests::binary("fixture-ways").display().to_string();
     let script = format!(
-        "gate=$PPID; front=$(awk '/^PPid/ {{ print $2 }}' /proc/$gate/status); \
-         sleep 1000 & {attach} attach $gate; {attach} attach $front; {attach} attach $!; kill $!"
+        "gate=$PPID; front=$(awk '/^PPid/ {{ print $2 }}' /proc/$gate/status); sleep 1000 &
+         for p in $gate $front $!; do {ways} attach $p; {ways} steal $p
+         (: < /proc/$p/mem) 2>/dev/null && echo mem; readlink /proc/$p/fd/0 >/dev/null 2>&1 && echo fd
+         done; kill $!"
     );
     let ran = ground.sh(&script);
-    assert_eq!(ran.stdout, "errno=1\nerrno=1\nerrno=0\n", "{}", ran.stderr);
+    let (closed, open) = ("errno=1\nerrno=1\n", "errno=0\nerrno=0\nmem\nfd\n");
+    let expected = [closed, closed, open].concat();
+    assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+}
+
+/// It reads hostile bytes outside the session's filter: each of its threads is under filters of its own.
+#[test]
+fn the_gate_starts_nothing_any_more() {
+    let ground = Ground::full("");
+    let ran = ground.sh("cat /proc/$PPID/task/*/status");
+    let modes = ran
+        .stdout
+        .lines()
+        .filter_map(|line| line.strip_prefix("Seccomp:"));
+    let modes: Vec<_> = modes.collect();
+    assert!(
+        modes.len() > 3 && modes.iter().all(|mode| mode.ends_with('2')),
+        "{modes:?}"
+    );
 }
