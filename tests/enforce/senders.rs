@@ -167,6 +167,45 @@ fn a_message_of_a_process_that_has_ended_is_refused() {
     assert_eq!(ground(&records, "a"), ("deny", "user"));
 }
 
+/// A member that listens where clients look, as a child of CMD and as an orphan that the gate adopts.
+#[test]
+fn a_client_knows_a_false_gate() {
+    const SERVES: &str = "import os,socket,sys\n\
+        if sys.argv[2] == 'orphan' and os.fork(): sys.exit()\n\
+        s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n\
+        print('listens', flush=True)\n\
+        c,_=s.accept()\n\
+        try:\n\
+        \x20   c.sendall(b'{\"type\":\"hello\",\"protocol\":1,\"sessionId\":\"s\",\"session\":\"false\"}\\n')\n\
+        \x20   print('heard', len(c.recv(99)))\n\
+        except OSError: print('heard 0')";
+    for kind in ["child", "orphan"] {
+        let script = format!("python3 -c \"$1\" false.socket {kind}; read go");
+        let ground = Ground::full("").option("--prompt=socket");
+        let mut gated = ground.command(&["sh", "-c", &script, "sh", SERVES]);
+        let mut front = gated
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = execward_tests::Lines::of(front.stdout.take().unwrap());
+        assert_eq!(lines.next_line().as_deref(), Some("listens"));
+        let mut client = std::process::Command::new(binary("execward"));
+        client
+            .args(["pending", "--control"])
+            .arg(ground.path("false.socket"));
+        let (status, stdout, stderr) = execward_tests::finish(client);
+        assert_eq!(status.code(), Some(7), "{stdout}{stderr}");
+        assert!(
+            stderr.contains("the socket is not served by a gate"),
+            "{stderr}"
+        );
+        assert_eq!(lines.next_line().as_deref(), Some("heard 0"), "{kind}");
+        drop(front.stdin.take());
+        let _status = execward_tests::end_of(&mut front);
+    }
+}
+
 /// The gate below a front.
 fn gate_of(front: u32) -> Pid {
     let children = std::fs::read_to_string(format!("/proc/{front}/task/{front}/children"));

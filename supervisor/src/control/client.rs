@@ -238,7 +238,7 @@ fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
     }
     let proc = Procfs::open().map_err(|error| ClientError::Proc(error.to_string()))?;
     Bouncer::of_this_process(proc)?
-        .judge_process(Tid::new(process.pid))
+        .judge_gate(Tid::new(process.pid))
         // Alive at last: or the number that was looked at may be another's.
         .and_then(|()| peer.vouches_for(process))
         .map_err(ClientError::Inside)

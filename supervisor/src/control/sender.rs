@@ -97,6 +97,24 @@ impl Bouncer {
         Ok(())
     }
 
+    /// Whether `server` can be a gate, and no member of a session that passes for one.
+    ///
+    /// A gate puts itself under filters (`confinement`), so their number says nothing of it. Its parent
+    /// says: a gate's is the front, outside; a member's is a member, or the gate that adopted it.
+    ///
+    /// # Errors
+    /// As [`Bouncer::judge`].
+    pub(crate) fn judge_gate(&self, server: Tid) -> Result<(), Stranger> {
+        let unseen = |error| Stranger::Unseen { pid: server, error };
+        let parent = || self.proc.status(server).map(|status| status.ppid);
+        let front = parent().map_err(unseen)?;
+        self.judge_process(front)?;
+        if parent().map_err(unseen)? != front {
+            return Err(Stranger::Unsteady(server));
+        }
+        Ok(())
+    }
+
     /// `pid`, its parent, and so on to the first process.
     fn ancestors(&self, pid: Tid) -> Result<Vec<Tid>, StatusError> {
         let mut chain = vec![pid];
