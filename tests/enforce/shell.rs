@@ -115,6 +115,11 @@ fn a_text_that_is_too_much_is_said_to_be() {
         ("a;".repeat(1_100), "too many commands"),
         ("$(".repeat(20_000), ""),
         ("(".repeat(30_000), ""),
+        // Its end, where the parser looks at no clock, is the kernel's to bound.
+        ("a | ".repeat(10_000), ""),
+        ("{a,".repeat(10_000), ""),
+        ("<<E ".repeat(10_000), ""),
+        ("eval ".repeat(10_000), ""),
     ] {
         let (code, shown) = check(&ground, &text);
         assert_eq!(code, Some(3), "{shown}");
