@@ -2,7 +2,8 @@
 
 use rustix::io::{self, Errno};
 use rustix::thread::{
-    CapabilitySet, capabilities, remove_capability_from_bounding_set, set_capabilities,
+    CapabilitySet, CapabilitySets, capabilities, remove_capability_from_bounding_set,
+    set_capabilities,
 };
 
 /// Those by which a process makes or sees through what the gate rests on: mounts (over `/proc` too),
@@ -43,4 +44,20 @@ pub(crate) fn drop_for_good() -> io::Result<()> {
     sets.permitted.remove(DROPPED);
     sets.inheritable.remove(DROPPED);
     set_capabilities(None, sets)
+}
+
+/// Drops every capability of the calling thread; those of the bounding set are of no use to it then.
+///
+/// # Errors
+/// What capset(2) answers.
+pub(crate) fn drop_all() -> io::Result<()> {
+    let none = CapabilitySet::empty();
+    set_capabilities(
+        None,
+        CapabilitySets {
+            effective: none,
+            permitted: none,
+            inheritable: none,
+        },
+    )
 }

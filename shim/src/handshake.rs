@@ -22,8 +22,8 @@ const GO: u8 = b'G';
 pub enum Stage {
     /// Setting no_new_privs.
     NoNewPrivs,
-    /// Dropping capabilities.
-    Capabilities,
+    /// Taking on CMD's rights.
+    Rights,
     /// Compiling the filter.
     Compile,
     /// Installing the filter.
@@ -52,7 +52,7 @@ impl fmt::Display for Stage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::NoNewPrivs => "setting no_new_privs",
-            Self::Capabilities => "dropping capabilities",
+            Self::Rights => "taking on the rights of the command",
             Self::Compile => "compiling the seccomp filter",
             Self::Install => "installing the seccomp filter",
             Self::Exec => "executing the command",
@@ -63,7 +63,7 @@ impl fmt::Display for Stage {
 impl Stage {
     const ALL: [Self; 5] = [
         Self::NoNewPrivs,
-        Self::Capabilities,
+        Self::Rights,
         Self::Compile,
         Self::Install,
         Self::Exec,
@@ -75,7 +75,7 @@ impl Stage {
             Self::Compile => 2,
             Self::Install => 3,
             Self::Exec => 4,
-            Self::Capabilities => 5,
+            Self::Rights => 5,
         }
     }
 

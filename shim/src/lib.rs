@@ -8,7 +8,7 @@
 //!
 //! ```text
 //! shim                                   gate
-//!  │ no_new_privs, fewer capabilities      │
+//!  │ no_new_privs, CMD's rights            │
 //!  │ seccomp(NEW_LISTENER)                 │
 //!  │ ── Report::Listening + listener ────► │  the listener now lives in the gate alone
 //!  │    (own copy closed)                  │  threads, log, session.start
@@ -21,6 +21,8 @@ mod capabilities;
 pub mod filter;
 pub mod handshake;
 mod install;
+mod rights;
 mod start;
 
-pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, Rights, main};
+pub use rights::{Ids, NoRights, Rights};
+pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, main};

@@ -10,7 +10,8 @@ use nix::errno::Errno;
 use nix::fcntl::{F_GETFD, F_SETFD, FdFlag, fcntl};
 
 use crate::handshake::{self, Stage};
-use crate::{capabilities, filter, install};
+use crate::rights::Rights;
+use crate::{filter, install};
 
 /// Exit status when the shim itself failed: CMD never ran.
 pub const OWN_FAILURE: u8 = 125;
@@ -19,35 +20,15 @@ pub const CANNOT_EXEC: u8 = 126;
 /// Exit status when CMD was not found.
 pub const NOT_FOUND: u8 = 127;
 
-/// Whether CMD keeps its capabilities, in the shim's arguments.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rights {
-    /// All of them.
-    Keep,
-    /// But for those by which it could undo the gate.
-    Drop,
-}
-
-impl Rights {
-    /// The word for it.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Self::Keep => "keep",
-            Self::Drop => "drop",
-        }
-    }
-}
-
 /// Runs the shim with the arguments `SOCKET RIGHTS CMD [ARG]...` and returns only if CMD does not run.
 ///
-/// `SOCKET` is the number of an inherited end of a `SOCK_SEQPACKET` pair, RIGHTS a word of [`Rights`]. Nothing is printed: the
-/// gate learns of every failure over the socket, and says it to whoever is to know.
+/// `SOCKET` is the number of an inherited end of a `SOCK_SEQPACKET` pair, `RIGHTS` a word of [`Rights`].
+/// Nothing is printed: the gate learns of every failure over the socket, and says it to whoever is to know.
 pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let Some((socket, rights, command)) = parse(arguments) else {
         return ExitCode::from(OWN_FAILURE);
     };
-    match become_command(&socket, rights, command) {
+    match become_command(&socket, &rights, command) {
         Ok(never) => match never {},
         Err(failure) => {
             // A gate that is gone cannot be told, and its listener is gone with it.
@@ -81,9 +62,7 @@ impl Failure {
         ExitCode::from(match (self.stage, self.errno) {
             (Stage::Exec, Errno::ENOENT | Errno::ENOTDIR) => NOT_FOUND,
             (Stage::Exec, _) => CANNOT_EXEC,
-            (Stage::NoNewPrivs | Stage::Capabilities | Stage::Compile | Stage::Install, _) => {
-                OWN_FAILURE
-            }
+            (Stage::NoNewPrivs | Stage::Rights | Stage::Compile | Stage::Install, _) => OWN_FAILURE,
         })
     }
 }
@@ -93,17 +72,14 @@ enum Never {}
 
 fn become_command(
     socket: &OwnedFd,
-    rights: Rights,
+    rights: &Rights,
     mut command: Command,
 ) -> Result<Never, Failure> {
     nix::sys::prctl::set_no_new_privs().map_err(|errno| Failure {
         stage: Stage::NoNewPrivs,
         errno,
     })?;
-    if rights == Rights::Drop {
-        let dropped = capabilities::drop_for_good().map_err(io::Error::from);
-        dropped.map_err(Failure::at(Stage::Capabilities))?;
-    }
+    rights.take_on().map_err(Failure::at(Stage::Rights))?;
     let program = filter::program().map_err(|_| Failure {
         stage: Stage::Compile,
         errno: Errno::EINVAL,
@@ -122,10 +98,7 @@ fn become_command(
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Option<(OwnedFd, Rights, Command)> {
     let socket: RawFd = arguments.next()?.to_str()?.parse().ok()?;
     let socket = adopt(socket)?;
-    let word = arguments.next()?;
-    let rights = [Rights::Keep, Rights::Drop]
-        .into_iter()
-        .find(|rights| rights.as_str() == word)?;
+    let rights = arguments.next()?.to_str()?.parse().ok()?;
     let mut command = Command::new(arguments.next()?);
     command.args(arguments);
     Some((socket, rights, command))

@@ -1,6 +1,7 @@
 //! What the session began with, by which later execs are measured: CMD's environment and standard
 //! descriptors. Nothing that is still as it was is the session's doing.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
@@ -21,9 +22,9 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// Of the task that will become CMD, which has the gate's own environment.
-    pub(crate) fn of(task: Option<&TaskDir>) -> Self {
-        let variables = std::env::vars_os().map(|(name, value)| {
+    /// Of the task that will become CMD, with its environment.
+    pub(crate) fn of(task: Option<&TaskDir>, env: Vec<(OsString, OsString)>) -> Self {
+        let variables = env.into_iter().map(|(name, value)| {
             let (name, value) = (name.into_vec(), value.into_vec());
             [&name, b"=".as_slice(), &value].concat()
         });

@@ -209,8 +209,11 @@ pub(crate) struct RunArgs {
     /// When CMD ends, go on gating what it left running (default)
     #[arg(long, overrides_with = "kill_at_exit")]
     pub(crate) linger: bool,
+    /// Run CMD as this user (root only): it can then reach neither the gate nor policy, log and answers
+    #[arg(long, value_name = "NAME")]
+    pub(crate) user: Option<String>,
     /// Leave root its capabilities, and the kernel's files open: nothing is promised then
-    #[arg(long)]
+    #[arg(long, conflicts_with = "user")]
     pub(crate) keep_caps: bool,
     /// No line on a refused program's standard error
     #[arg(long)]

@@ -12,10 +12,12 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::getppid;
 
-use crate::cli::RunArgs;
+use crate::own_process::keep_on_exec;
+use crate::plan::Plan;
 use crate::seccomp::Listener;
-use crate::session::{SessionError, keep_on_exec};
+use crate::session::SessionError;
 use crate::system::{SystemError, cannot};
+use crate::user::environment;
 
 /// How long the shim may take to install its filter.
 const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
@@ -52,21 +54,24 @@ impl Drop for Waiting {
 
 /// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group: an exec before the filter
 /// exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(socket: &OwnedFd, args: &RunArgs) -> Result<Waiting, SystemError> {
+pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, SystemError> {
     const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
     let group = nix::unistd::getpgid(Some(front)).map_err(cannot(START))?;
     keep_on_exec(socket).map_err(cannot(START))?;
-    let rights = match args.keep_caps {
-        true => Rights::Keep,
-        false => Rights::Drop,
+    let rights = match &plan.user {
+        Some(user) => user.rights(),
+        None if plan.args.keep_caps => Rights::Keep,
+        None => Rights::Drop,
     };
     let shim = Command::new("/proc/self/exe")
         .arg0("execward")
         .arg("__shim")
         .arg(socket.as_raw_fd().to_string())
-        .arg(rights.as_str())
-        .args(&args.cmd)
+        .arg(rights.to_string())
+        .args(&plan.args.cmd)
+        .env_clear()
+        .envs(environment(plan.user.as_ref()))
         .process_group(group.as_raw())
         .spawn()
         .map_err(cannot(START))?;

@@ -128,9 +128,7 @@ impl Kernel {
 
     /// Whether the gate can look into programs that may be executed and not read.
     pub(crate) fn is_privileged(&self) -> bool {
-        /// `CAP_SYS_PTRACE` of linux/capability.h.
-        const SYS_PTRACE: u64 = 1 << 19;
-        self.own.effective & SYS_PTRACE != 0
+        self.own.may_trace_others()
     }
 
     fn lookup<'a>(

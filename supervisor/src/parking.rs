@@ -7,7 +7,7 @@
 
 use std::time::{Duration, Instant};
 
-use execward_policy::{Amendment, ExecRequest, Places as PolicyPlaces, Ruleset};
+use execward_policy::{Amendment, ExecRequest, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
@@ -15,13 +15,12 @@ use crate::approval::{
     Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, ShownAmendment, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
-use crate::cli::RunArgs;
 use crate::consent::Answer;
 use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
 use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
-use crate::places::Places;
+use crate::plan::Plan;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
 use crate::tracee::Procfs;
@@ -75,24 +74,21 @@ impl Parking {
     ///
     /// # Errors
     /// If it cannot be had.
-    pub(crate) fn start(
-        args: &RunArgs,
-        places: &Places,
-        session: SessionNote,
-        meant: PolicyPlaces,
-        proc: Procfs,
-    ) -> Result<Self, ControlError> {
+    pub(crate) fn start(plan: &Plan<'_>, proc: Procfs) -> Result<Self, ControlError> {
+        let (args, session) = (plan.args, plan.note.clone());
         let at = match (&args.control, args.prompt) {
             (Some(path), _) => Some(SocketPlace::listen_at(path)?),
             (None, Prompt::None) => None,
-            (None, Prompt::Auto | Prompt::Socket) => {
-                Some(SocketPlace::listen_below(places.sockets(), &session.name)?)
-            }
+            (None, Prompt::Auto | Prompt::Socket) => Some(SocketPlace::listen_below(
+                plan.places.sockets(),
+                &session.name,
+            )?),
         };
         let control = match at {
             None => None,
             Some(at) => {
                 let bouncer = Bouncer::of_this_process(proc).map_err(std::io::Error::other)?;
+                let meant = plan.policy.places.clone();
                 Some(Control::start(at, session.clone(), meant, bouncer)?)
             }
         };

@@ -66,6 +66,12 @@ impl Places {
         })
     }
 
+    /// The same with the home of the user that CMD runs as; what execward keeps stays where it is.
+    pub(crate) fn with_home(self, home: &Path) -> Self {
+        let home = home.to_owned();
+        Self { home, ..self }
+    }
+
     pub(crate) fn home(&self) -> &Path {
         &self.home
     }

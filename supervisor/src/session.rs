@@ -5,7 +5,6 @@
 //! ever wait for a file system. Last: CMD may go.
 
 use std::ffi::OsString;
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
@@ -13,12 +12,9 @@ use std::path::Path;
 use std::rc::Rc;
 
 use execward_shim::handshake;
-use nix::errno::Errno;
 use nix::sys::prctl;
-use nix::sys::resource::{Resource, getrlimit, setrlimit};
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid};
+use nix::sys::signalfd::SignalFd;
+use nix::unistd::{getpgrp, getppid};
 
 use crate::attached::Attached;
 use crate::audit::{Log, SessionNote};
@@ -30,7 +26,7 @@ use crate::describer::Describer;
 use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
-use crate::handover::{receive_listener, spawn_shim};
+use crate::handover::{Waiting, receive_listener, spawn_shim};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -39,18 +35,19 @@ use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
+use crate::own_process::{leave_to_command, raise_descriptor_limit, take_signals};
 use crate::parking::Parking;
-use crate::places::Places;
+use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
 use crate::sealed;
 use crate::seccomp::Listener;
-use crate::session_record::{keeps_caps, session_note, session_start};
 use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{SystemError, cannot};
 use crate::texts::Texts;
 use crate::tracee::Tid;
+use crate::user::{UserError, environment};
 use crate::watch::{Pulse, Watch};
 
 /// Why a session did not start. Its text is shown behind `execward: `, and nothing ran.
@@ -60,6 +57,8 @@ pub(crate) enum SessionError {
     Places(#[from] crate::places::PlacesError),
     #[error("{0}")]
     Policy(#[from] crate::policy::PolicyError),
+    #[error("{0}")]
+    User(#[from] UserError),
     #[error("{0}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
@@ -138,6 +137,8 @@ struct Parts {
     watch: Watch,
     parking: Parking,
     listener: Rc<Listener>,
+    settled: Settled,
+    beginning: Beginning,
     signals: SignalFd,
     pid: u32,
     args: (Vec<OsString>, Afterlife),
@@ -149,17 +150,13 @@ fn start(
     pulse: Pulse,
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
-    let places = Places::find()?;
-    let note = session_note(args);
-    crate::diagnostics::start(&places.diagnostics(&note.name))?;
-    let policy = LoadedPolicy::load(&args.policy, &places)?;
-    let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
-    let mut kernel = sealed::kernel(args.keep_caps)?;
-    let log = open_log(&log_path, note.clone(), &mut kernel)?;
+    let plan = Plan::of(args)?;
+    let mut kernel = sealed::kernel(plan.leaves_kernel_open())?;
+    let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let waiting = spawn_shim(&theirs, args)?;
+    let waiting = spawn_shim(&theirs, &plan)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
@@ -177,26 +174,19 @@ fn start(
         .proc
         .try_clone()
         .map_err(cannot("copy a descriptor"))?;
-    let parking = Parking::start(args, &places, note, policy.places.clone(), proc)?;
+    let parking = Parking::start(&plan, proc)?;
 
     let listener = receive_listener(&shim)?;
+    let (settled, beginning) = looked_at(&kernel, &waiting, &plan)?;
     confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
-    let path = log_path.display().to_string();
-    let first = ledger.start(session_start(args, &policy));
-    first.map_err(|error| SessionError::FirstRecord { path, error })?;
-    let notice = first_words(args, &policy, &parking, &log_path);
-    // Told before CMD may go, so that its first word is not CMD's last.
-    link.send(&Message::Started {
-        pid: waiting.pid(),
-        notice: notice.clone(),
-    })
-    .map_err(cannot("tell the front"))?;
+    let notice = plan.in_words(&parking);
+    announce(&plan, link, &mut ledger, &waiting, &notice)?;
     let parts = Parts {
         kernel,
-        policy,
+        policy: plan.policy,
         readers,
         texts: Texts::new(analyser),
         notices: Some(notices).filter(|_| !args.no_notice),
@@ -204,6 +194,8 @@ fn start(
         watch,
         parking,
         listener,
+        settled,
+        beginning,
         signals,
         pid: waiting.release(),
         args: (args.cmd.clone(), Afterlife::of(args)),
@@ -215,18 +207,40 @@ fn start(
     })
 }
 
-/// What whoever started the session is told of it.
-fn first_words(args: &RunArgs, policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
-    let root = match keeps_caps(args) {
-        true => "; root keeps its capabilities, and nothing is promised against it",
-        false => "",
+/// The task that will become CMD, by whose beginning all that comes later is measured.
+fn looked_at(
+    kernel: &Kernel,
+    waiting: &Waiting,
+    plan: &Plan<'_>,
+) -> Result<(Settled, Beginning), SessionError> {
+    const LOOK: &str = "look at the process that becomes CMD";
+    let task = kernel.proc.task(Tid::new(waiting.pid()));
+    let task = task.map_err(cannot(LOOK))?;
+    let status = task.status().map_err(io::Error::other);
+    let status = status.map_err(cannot(LOOK))?;
+    let settled = Settled::since_now(status.credentials, kernel.own.clone());
+    let env = environment(plan.user.as_ref());
+    Ok((settled, Beginning::of(Some(&task), env)))
+}
+
+/// Writes the first record, and tells the front, before CMD may go: its first word is not CMD's last.
+fn announce(
+    plan: &Plan<'_>,
+    link: &Link,
+    ledger: &mut Ledger,
+    waiting: &Waiting,
+    notice: &str,
+) -> Result<(), SessionError> {
+    let first = ledger.start(plan.session_start());
+    first.map_err(|error| SessionError::FirstRecord {
+        path: plan.log.display().to_string(),
+        error,
+    })?;
+    let started = Message::Started {
+        pid: waiting.pid(),
+        notice: notice.to_owned(),
     };
-    format!(
-        "policy {}; {}; log {}{root}",
-        policy.names(),
-        parking.in_words(&policy.rules),
-        log.display()
-    )
+    Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }
 
 /// The threads that may wait where the gate may not, each started before the listener exists.
@@ -273,18 +287,16 @@ impl Started {
         let front = Tid::new(getppid().as_raw().cast_unsigned());
         let group = Tid::new(getpgrp().as_raw().cast_unsigned());
         let describer = Describer {
-            settled: Settled::since_now(&parts.kernel.own),
+            settled: parts.settled,
             named: parts.policy.named,
         };
-        let task = parts.kernel.proc.task(pid).ok();
-        let beginning = Beginning::of(task.as_ref());
         let gone = handshake::send_go(&shim);
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             operator: Some(OperatorGrant { process: pid, argv }),
             describer,
-            beginning,
+            beginning: parts.beginning,
             lineages: Lineages::new(),
             attached: Attached::default(),
             awaiting: Default::default(),
@@ -319,61 +331,6 @@ impl Started {
             }
         }
     }
-}
-
-/// Clears close-on-exec, for a descriptor that the next child is to inherit.
-pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
-    Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
-}
-
-/// Each exec in flight holds a few descriptors. CMD has its own limit by now.
-fn raise_descriptor_limit() {
-    let raised = getrlimit(Resource::RLIMIT_NOFILE)
-        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
-    if let Err(errno) = raised {
-        tracing::warn!(%errno, "the limit of descriptors is not raised");
-    }
-}
-
-/// Closes the gate's copies of what is CMD's: a pipe must end when CMD closes it.
-pub(crate) fn leave_to_command(callers: &[RawFd]) -> io::Result<()> {
-    let null = File::options().read(true).write(true).open("/dev/null")?;
-    dup2_stdin(&null)?;
-    dup2_stdout(&null)?;
-    dup2_stderr(&null)?;
-    for fd in callers {
-        match close(*fd) {
-            Ok(()) | Err(Errno::EBADF) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-    }
-    Ok(())
-}
-
-/// Blocks what must not stop or end the gate, and reads SIGCHLD and SIGTERM from a descriptor.
-/// A blocked SIGPIPE, SIGXFSZ, SIGTTOU … is an errno where it happens.
-fn take_signals() -> io::Result<SignalFd> {
-    let mut read = SigSet::empty();
-    read.add(Signal::SIGCHLD);
-    read.add(Signal::SIGTERM);
-    let mut blocked = read;
-    for signal in [
-        Signal::SIGINT,
-        Signal::SIGQUIT,
-        Signal::SIGTSTP,
-        Signal::SIGTTIN,
-        Signal::SIGTTOU,
-        Signal::SIGHUP,
-        Signal::SIGPIPE,
-        Signal::SIGXFSZ,
-    ] {
-        blocked.add(signal);
-    }
-    blocked.thread_block()?;
-    Ok(SignalFd::with_flags(
-        &read,
-        SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
-    )?)
 }
 
 /// Opens the log, which must be on a file system that no member of the session serves.

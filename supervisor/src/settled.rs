@@ -7,11 +7,12 @@ use std::collections::HashSet;
 
 use execward_policy::SYSTEM_DIRS;
 use rustix::fs::{Access, AtFlags, CWD, accessat, lstat, stat};
+use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::exec::FileFacts;
 use crate::path::directory;
-use crate::tracee::Credentials;
+use crate::tracee::{Credentials, as_task};
 
 /// How long before the session's start a change must lie to be surely older. The kernel stamps
 /// files by a clock that ticks a few times in this.
@@ -20,7 +21,9 @@ const MARGIN_NS: i128 = 50_000_000;
 /// Knows which files a session could have had a hand in.
 #[derive(Debug)]
 pub(crate) struct Settled {
-    uid: u32,
+    /// The session's rights as it began.
+    session: Credentials,
+    own: Credentials,
     began_ns: i128,
     /// Directories that are not the session's. It cannot make one its own, and it cannot make
     /// such a one either, so they are remembered and are not many.
@@ -28,11 +31,12 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// For a session that begins now, with these rights.
-    pub(crate) fn since_now(own: &Credentials) -> Self {
+    /// For a session that begins now with the rights of `session`, under a gate with its `own`.
+    pub(crate) fn since_now(session: Credentials, own: Credentials) -> Self {
         let now = clock_gettime(ClockId::Realtime);
         Self {
-            uid: own.fsuid,
+            session,
+            own,
             began_ns: i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec),
             directories: HashSet::new(),
         }
@@ -43,16 +47,17 @@ impl Settled {
         let Some(resolved) = &facts.resolved else {
             return false;
         };
-        if self.uid == 0 {
+        let uid = self.session.fsuid;
+        if uid == 0 {
             let mut names = facts.links.iter().chain([resolved]);
             return self.is_older(facts.ctime_ns)
                 && names.any(|name| SYSTEM_DIRS.contains(&directory(name)))
                 && facts.links.iter().all(|link| self.is_old_link(link));
         }
         const OTHERS_MAY_WRITE: u32 = 0o002;
-        if facts.uid == self.uid
+        if facts.uid == uid
             || facts.mode & OTHERS_MAY_WRITE != 0
-            || is_writable(resolved)
+            || self.may_write(resolved)
             || !self.is_settled_directory(directory(resolved))
         {
             return false;
@@ -81,24 +86,25 @@ impl Settled {
             return true;
         }
         let is_root = path.is_empty() || path == b"/";
-        let is_settled = is_not_ours(if is_root { b"/" } else { path }, self.uid)
+        let is_settled = self.is_anothers(if is_root { b"/" } else { path })
             && (is_root || self.is_settled_directory(directory(path)));
         if is_settled {
             self.directories.insert(path.to_vec());
         }
         is_settled
     }
-}
 
-/// Whether a directory is not the user's, and the user may not write it.
-fn is_not_ours(path: &[u8], uid: u32) -> bool {
-    stat(path).is_ok_and(|seen| seen.st_uid != uid) && !is_writable(path)
-}
+    /// Whether a directory is not the session's, and the session may not write it.
+    fn is_anothers(&self, path: &[u8]) -> bool {
+        stat(path).is_ok_and(|seen| seen.st_uid != self.session.fsuid) && !self.may_write(path)
+    }
 
-fn is_writable(path: &[u8]) -> bool {
-    // An answer that is no answer counts as yes.
-    !matches!(
-        accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS),
-        Err(rustix::io::Errno::ACCESS | rustix::io::Errno::PERM | rustix::io::Errno::ROFS)
-    )
+    fn may_write(&self, path: &[u8]) -> bool {
+        let access = || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+        // An answer that is no answer counts as yes.
+        !matches!(
+            as_task(&self.session, &self.own, access),
+            Ok(Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
+        )
+    }
 }

@@ -26,5 +26,6 @@ mod table;
 mod terminal;
 mod threads;
 mod tools;
+mod user;
 mod verdict;
 mod withdrawn;

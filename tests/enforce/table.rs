@@ -3,7 +3,7 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 22] = [
+const TESTS: [&str; 23] = [
     include_str!("approvals.rs"),
     include_str!("audit.rs"),
     include_str!("dodges.rs"),
@@ -24,6 +24,7 @@ const TESTS: [&str; 22] = [
     include_str!("start/audit_log.rs"),
     include_str!("terminal.rs"),
     include_str!("threads.rs"),
+    include_str!("user.rs"),
     include_str!("verdict.rs"),
     include_str!("withdrawn.rs"),
 ];

@@ -12,7 +12,11 @@ pub(crate) struct SessionStart {
     /// CMD and its arguments.
     pub(crate) cmd: Vec<String>,
     pub(crate) cwd: String,
+    /// Who started it.
     pub(crate) uid: u32,
+    /// As whom CMD runs, if that is another.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) cmd_uid: Option<u32>,
     /// Whether CMD is root with all its capabilities: nothing is promised then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) keeps_caps: bool,

@@ -105,7 +105,7 @@ impl Caller {
         let view = kernel.view(Tid::own());
         let view = view.map_err(|errno| failed(errno.to_string()))?;
         let describer = Describer {
-            settled: Settled::since_now(&kernel.own),
+            settled: Settled::since_now(kernel.own.clone(), kernel.own.clone()),
             named,
         };
         Ok(Self {

@@ -37,6 +37,13 @@ fn reach(capabilities: u64) -> u64 {
 }
 
 impl Credentials {
+    /// Whether ptrace(2) is open to it whosever the process is: `CAP_SYS_PTRACE` of
+    /// linux/capability.h.
+    pub(crate) fn may_trace_others(&self) -> bool {
+        const SYS_PTRACE: u64 = 1 << 19;
+        self.effective & SYS_PTRACE != 0
+    }
+
     /// Whether a look-up by [`as_task`] with `own` ends as one of the task's does: it lends the
     /// task's ids, but not capabilities that only one of the two has.
     pub(crate) fn look_up_like(&self, own: &Self) -> bool {

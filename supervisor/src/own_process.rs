@@ -1,0 +1,66 @@
+//! What a gate is as a process: which descriptors it keeps, what may stop it, what it may open.
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, RawFd};
+
+use nix::errno::Errno;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout};
+
+/// Clears close-on-exec, for a descriptor that the next child is to inherit.
+pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
+    Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
+}
+
+/// Each exec in flight holds a few descriptors. CMD has its own limit by now.
+pub(crate) fn raise_descriptor_limit() {
+    let raised = getrlimit(Resource::RLIMIT_NOFILE)
+        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
+    if let Err(errno) = raised {
+        tracing::warn!(%errno, "the limit of descriptors is not raised");
+    }
+}
+
+/// Closes the gate's copies of what is CMD's: a pipe must end when CMD closes it.
+pub(crate) fn leave_to_command(callers: &[RawFd]) -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    dup2_stdin(&null)?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    for fd in callers {
+        match close(*fd) {
+            Ok(()) | Err(Errno::EBADF) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Blocks what must not stop or end the gate, and reads SIGCHLD and SIGTERM from a descriptor.
+/// A blocked SIGPIPE, SIGXFSZ, SIGTTOU … is an errno where it happens.
+pub(crate) fn take_signals() -> io::Result<SignalFd> {
+    let mut read = SigSet::empty();
+    read.add(Signal::SIGCHLD);
+    read.add(Signal::SIGTERM);
+    let mut blocked = read;
+    for signal in [
+        Signal::SIGINT,
+        Signal::SIGQUIT,
+        Signal::SIGTSTP,
+        Signal::SIGTTIN,
+        Signal::SIGTTOU,
+        Signal::SIGHUP,
+        Signal::SIGPIPE,
+        Signal::SIGXFSZ,
+    ] {
+        blocked.add(signal);
+    }
+    blocked.thread_block()?;
+    Ok(SignalFd::with_flags(
+        &read,
+        SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
+    )?)
+}

@@ -1,0 +1,116 @@
+//! What a session is to be, before anything of it is started; and how its log and its first line say so.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use nix::unistd::Uid;
+
+use crate::audit::{SessionNote, SessionStart, Supervisor};
+use crate::cli::RunArgs;
+use crate::parking::Parking;
+use crate::places::Places;
+use crate::policy::LoadedPolicy;
+use crate::session::SessionError;
+use crate::user::AnotherUser;
+
+/// A session that is to start.
+#[derive(Debug)]
+pub(crate) struct Plan<'a> {
+    pub(crate) args: &'a RunArgs,
+    pub(crate) places: Places,
+    /// As whom CMD runs, if that is another than who starts it.
+    pub(crate) user: Option<AnotherUser>,
+    pub(crate) note: SessionNote,
+    pub(crate) policy: LoadedPolicy,
+    pub(crate) log: PathBuf,
+}
+
+impl<'a> Plan<'a> {
+    /// # Errors
+    /// If there is no such user or no such policy, or diagnostics have no place.
+    pub(crate) fn of(args: &'a RunArgs) -> Result<Self, SessionError> {
+        let mut places = Places::find()?;
+        let user = args.user.as_deref().map(AnotherUser::find).transpose()?;
+        if let Some(user) = &user {
+            places = places.with_home(user.home());
+        }
+        let note = session_note(args);
+        crate::diagnostics::start(&places.diagnostics(&note.name))?;
+        let policy = LoadedPolicy::load(&args.policy, &places)?;
+        let log = args.audit.clone();
+        Ok(Self {
+            args,
+            log: log.unwrap_or_else(|| places.log(&note.name)),
+            places,
+            user,
+            note,
+            policy,
+        })
+    }
+
+    /// Whether the kernel's files stay open to CMD: another user has no right to them anyway.
+    pub(crate) fn leaves_kernel_open(&self) -> bool {
+        self.args.keep_caps || self.user.is_some()
+    }
+
+    /// The first record.
+    pub(crate) fn session_start(&self) -> SessionStart {
+        let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
+        let cwd = std::env::current_dir().unwrap_or_default();
+        let cmd = self.args.cmd.iter();
+        SessionStart {
+            sup: Supervisor {
+                version: env!("CARGO_PKG_VERSION"),
+                pid: std::process::id(),
+            },
+            policy: self.policy.notes.clone(),
+            cmd: cmd.map(|word| show(word.as_bytes())).collect(),
+            cwd: show(cwd.as_os_str().as_bytes()),
+            uid: Uid::current().as_raw(),
+            cmd_uid: self.user.as_ref().map(AnotherUser::uid),
+            keeps_caps: self.keeps_caps(),
+            kernel: rustix::system::uname()
+                .release()
+                .to_str()
+                .unwrap_or_default()
+                .to_owned(),
+        }
+    }
+
+    /// What whoever starts the session is told of it.
+    pub(crate) fn in_words(&self, parking: &Parking) -> String {
+        let reach = match &self.user {
+            Some(user) => format!("CMD runs as {}", user.in_words()),
+            None if self.keeps_caps() => {
+                "root keeps its capabilities, and nothing is promised against it".into()
+            }
+            None => "policy and log lie within CMD's reach (with --user they do not)".into(),
+        };
+        format!(
+            "policy {}; {}; log {}; {reach}",
+            self.policy.names(),
+            parking.in_words(&self.policy.rules),
+            self.log.display()
+        )
+    }
+
+    /// Whether CMD is to be root and to keep its capabilities.
+    fn keeps_caps(&self) -> bool {
+        self.args.keep_caps && Uid::effective().is_root()
+    }
+}
+
+/// The session's names: one that is unique, one for people.
+fn session_note(args: &RunArgs) -> SessionNote {
+    let id = uuid::Uuid::now_v7();
+    let name = args.session.clone().unwrap_or_else(|| {
+        let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");
+        // The random end of the id: two sessions of one second differ.
+        let (_, end) = id.as_u64_pair();
+        format!("{now}-{:04x}", end & 0xffff)
+    });
+    SessionNote {
+        id: id.to_string(),
+        name,
+    }
+}

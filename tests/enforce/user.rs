@@ -1,0 +1,208 @@
+//! CMD as another user than root who starts it: `--user`.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt;
+
+use execward_tests::{Asking, Ground, binary, finish, is_root, of_type, skip, under};
+
+use crate::approvals::ground as basis;
+
+/// Whose number the tests run as without root, too.
+const NOBODY: &str = "nobody";
+const REASON: &str = "only root can run a command as another user";
+
+/// A ground whose sessions run as that user, who may write there.
+fn ground(ground: Ground) -> Ground {
+    let writable = Permissions::from_mode(0o777);
+    fs::set_permissions(ground.path(""), writable).expect("chmod");
+    ground.option(&format!("--user={NOBODY}"))
+}
+
+#[test]
+fn the_command_has_the_users_rights_and_home_and_none_of_the_callers() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let ground = ground(Ground::full(""));
+    let ran = ground.sh(
+        "id -u; id -G; echo $HOME $USER $LOGNAME; echo [$XDG_STATE_HOME$XDG_RUNTIME_DIR]
+         awk '/^(CapPrm|CapEff|CapInh|NoNewPrivs|Seccomp_filters)/ { print $1, $2 }' /proc/self/status",
+    );
+    let none = "0000000000000000";
+    let expected = format!(
+        "65534\n65534\n/nonexistent nobody nobody\n[]\nCapInh: {none}\nCapPrm: {none}\n\
+         CapEff: {none}\nNoNewPrivs: 1\nSeccomp_filters: 1\n"
+    );
+    assert_eq!(ran.stdout, expected, "{}", ran.stderr);
+    let start = of_type(&ran.records, "session.start").next().expect("one");
+    assert_eq!(
+        (&start["uid"], &start["cmd_uid"]),
+        (&0.into(), &65534.into())
+    );
+    for decision in of_type(&ran.records, "exec.decision") {
+        assert_eq!(decision["proc"]["uid_e"], 65534, "{decision}");
+    }
+}
+
+#[test]
+fn who_cannot_be_or_may_not_run_the_command_is_said_and_nothing_runs() {
+    let says = |user: &str, why: &str| {
+        let ground = Ground::full("").option(&format!("--user={user}"));
+        let ran = ground.run(&["touch", "marker"]);
+        assert_eq!(ran.status.code(), Some(125), "{}", ran.stderr);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+        assert!(!ground.has("marker"));
+    };
+    if !is_root() {
+        return says(NOBODY, "only root can run CMD as another user");
+    }
+    says("no-such-user", "there is no user `no-such-user`");
+    says("root", "`root` is user 0");
+    says("0", "`root` is user 0");
+    // The twin, by its number.
+    let open = Ground::full("").option("--user=65534");
+    fs::set_permissions(open.path(""), Permissions::from_mode(0o755)).expect("chmod");
+    assert_eq!(open.run(&["id", "-u"]).stdout, "65534\n");
+}
+
+/// What of its own processes works, and of the gate's and the front's does not.
+#[test]
+fn another_user_has_no_hold_on_front_and_gate() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let ground = ground(Ground::full(""));
+    let ways = binary("fixture-ways").display().to_string();
+    let script = format!(
+        "gate=$PPID; front=$(awk '/^PPid/ {{ print $2 }}' /proc/$gate/status); sleep 1000 &
+         for c in $(cat /proc/$gate/task/$gate/children); do [ $c = $$ ] || keeper=$c; done
+         for p in $gate $front $keeper $!; do
+             {ways} attach $p | grep -x errno=0; {ways} steal $p | grep -x errno=0
+             (: < /proc/$p/mem) 2>/dev/null && echo mem
+             readlink /proc/$p/fd/0 >/dev/null 2>&1 && echo fd
+             (echo 0 > /proc/$p/oom_score_adj) 2>/dev/null && echo oom
+             prlimit --pid $p --nofile=4:4 >/dev/null 2>&1 && echo prlimit
+             renice -n 19 -p $p >/dev/null 2>&1 && echo renice
+             taskset -p 1 $p >/dev/null 2>&1 && echo taskset
+             kill -s STOP $p 2>/dev/null && echo stop; kill -s KILL $p 2>/dev/null && echo kill
+             echo over $p
+         done; echo $gate $front $keeper $!"
+    );
+    let ran = ground.sh(&script);
+    let (told, named) = ran.stdout.trim_end().rsplit_once('\n').expect("lines");
+    let numbers: Vec<&str> = named.split(' ').collect();
+    let [gate, front, keeper, own] = numbers[..] else {
+        panic!("{}{}", ran.stdout, ran.stderr);
+    };
+    let expected = format!(
+        "over {gate}\nover {front}\nover {keeper}\nerrno=0\nerrno=0\nmem\nfd\noom\nprlimit\n\
+         renice\ntaskset\nstop\nkill\nover {own}"
+    );
+    assert_eq!(told, expected, "{}", ran.stderr);
+    let records = ground.records_at_end();
+    assert_eq!(of_type(&records, "session.end").count(), 1);
+}
+
+/// Log, policy, state, socket and execward itself belong to who started the session.
+#[test]
+fn another_user_changes_neither_log_nor_policy_nor_execward() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let ground = Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n");
+    fs::create_dir(ground.path("kept")).expect("a directory");
+    fs::rename(ground.path("policy.toml"), ground.path("kept/policy.toml")).expect("moved");
+    fs::create_dir(ground.path("open")).expect("a directory");
+    fs::set_permissions(ground.path("open"), Permissions::from_mode(0o777)).expect("chmod");
+    let kept = |name: &str| ground.path("kept").join(name).display().to_string();
+    let execward = binary("execward").display().to_string();
+    let script = format!(
+        "cd {open}; for f in {policy} {log} {execward} own; do
+             (: >> $f) 2>/dev/null && echo $f written; mv $f away 2>/dev/null && echo $f moved
+             cp /dev/null new; mv new $f 2>/dev/null && echo $f replaced
+         done
+         for d in /var/lib/execward /var/log/execward /run/execward; do ls $d && echo seen; done
+         touch marker; echo $?",
+        open = ground.path("open").display(),
+        policy = kept("policy.toml"),
+        log = kept("audit.jsonl"),
+    );
+    let script = ground.script("script.sh", &script);
+    let mut command = std::process::Command::new(binary("execward"));
+    command
+        .args([
+            "run",
+            "-q",
+            "--user",
+            NOBODY,
+            "--policy",
+            &kept("policy.toml"),
+        ])
+        .args(["--audit", &kept("audit.jsonl"), "--", "sh", &script])
+        .env("PATH", "/usr/bin:/bin");
+    let (_, stdout, stderr) = finish(command);
+    assert_eq!(
+        stdout, "own written\nown moved\nown replaced\n126\n",
+        "{stderr}"
+    );
+    assert!(!ground.has("open/marker"));
+    let log = fs::read_to_string(kept("audit.jsonl")).expect("the log");
+    assert!(log.contains("session.end"), "{log}");
+}
+
+/// Root answers; the user does not, from within or from outside.
+#[test]
+fn another_user_answers_nothing_inside_or_outside() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let ask = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+    let execward = binary("execward").display().to_string();
+    let script = format!(
+        "/usr/bin/touch a & read id; {execward} allow $id --session NAME 2>/dev/null; echo $?; wait; \
+         echo over"
+    );
+    let mut asking = Asking::start(ground(Ground::full(ask)), "socket", &script);
+    let question = asking.question();
+    let mut stdin = asking.stdin();
+    std::io::Write::write_all(&mut stdin, format!("{}\n", question.id).as_bytes()).expect("read");
+    assert_ne!(asking.stdout.next_line().as_deref(), Some("0"));
+    let user = ["--reuid=65534", "--regid=65534", "--clear-groups"];
+    let mut outside = std::process::Command::new("setpriv");
+    outside
+        .args(user)
+        .args([&execward, "allow", &question.id, "--control"])
+        .arg(asking.socket())
+        .env("HOME", "/tmp");
+    let (status, _, stderr) = finish(outside);
+    assert_ne!(status.code(), Some(0), "{stderr}");
+    assert!(!asking.has_run("a"));
+    asking.answer(&["allow", &question.id]);
+    assert_eq!(asking.stdout.next_line().as_deref(), Some("over"));
+    let records = asking.end();
+    assert_eq!(basis(&records, "a"), ("allow", "user"));
+    assert!(asking.has_run("a"));
+}
+
+/// A program of a system directory is what a bare name means, unless that user may write there.
+#[test]
+fn a_bare_name_is_no_file_that_the_user_can_write() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let rules = "[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"tool\"]\n";
+    for (mode, status) in [(0o755, 0), (0o777, 126)] {
+        let ground = ground(Ground::allowlist(rules));
+        fs::create_dir(ground.path("bin")).expect("a directory");
+        let _tool = ground.copy("/bin/true", "bin/tool");
+        fs::set_permissions(ground.path("bin"), Permissions::from_mode(mode)).expect("chmod");
+        let mount = format!(
+            "mount --bind {} /usr/local/bin && exec \"$@\"",
+            ground.path("bin").display()
+        );
+        let outer = ["unshare", "--mount", "sh", "-c", &mount, "sh"];
+        let script = ground.script("script.sh", "/usr/local/bin/tool; echo $?");
+        let ran = ground.end(under(&outer, &ground.command(&["sh", &script])));
+        assert_eq!(ran.stdout, format!("{status}\n"), "{}", ran.stderr);
+    }
+}
