@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use execward_tests::{Asking, Ground, binary, finish, is_root, of_type, skip, under};
+use execward_tests::{Asking, Ground, binary, finish, is_root, of_type, skip, under, until};
 
 use crate::approvals::ground as basis;
 
@@ -146,8 +146,10 @@ fn another_user_changes_neither_log_nor_policy_nor_execward() {
         "{stderr}"
     );
     assert!(!ground.has("open/marker"));
-    let log = fs::read_to_string(kept("audit.jsonl")).expect("the log");
-    assert!(log.contains("session.end"), "{log}");
+    until("the last record", || {
+        let log = fs::read_to_string(kept("audit.jsonl")).expect("the log");
+        log.contains("session.end").then_some(())
+    });
 }
 
 /// Root answers; the user does not, from within or from outside.
