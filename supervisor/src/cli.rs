@@ -212,6 +212,9 @@ pub(crate) struct RunArgs {
     /// Run CMD as this user (root only): it can then reach neither the gate nor policy, log and answers
     #[arg(long, value_name = "NAME")]
     pub(crate) user: Option<String>,
+    /// Hide policy, logs, state and sockets from CMD (root only)
+    #[arg(long, conflicts_with = "keep_caps")]
+    pub(crate) hide_state: bool,
     /// Leave root its capabilities, and the kernel's files open: nothing is promised then
     #[arg(long, conflicts_with = "user")]
     pub(crate) keep_caps: bool,

@@ -22,6 +22,7 @@ mod findings;
 mod front;
 mod gate;
 mod handover;
+mod hidden;
 mod hook;
 mod influence;
 mod inherited;

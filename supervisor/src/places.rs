@@ -112,6 +112,12 @@ impl Places {
         &self.logs
     }
 
+    /// The directories of what execward keeps: settings, logs, state, sockets.
+    pub(crate) fn kept(&self) -> Vec<PathBuf> {
+        let kept = [&self.config, &self.logs, &self.state, &self.sockets];
+        kept.map(Clone::clone).into()
+    }
+
     /// The directory of the sessions' control sockets, each in one of its own.
     pub(crate) fn sockets(&self) -> &Path {
         &self.sockets

@@ -48,9 +48,27 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// Whether the kernel's files stay open to CMD: another user has no right to them anyway.
-    pub(crate) fn leaves_kernel_open(&self) -> bool {
-        self.args.keep_caps || self.user.is_some()
+    /// Whether CMD is to be root, and without the capabilities to undo the gate: then the kernel's own
+    /// files must be closed to it as well. Another user has no right to them anyway.
+    pub(crate) fn closes_kernel(&self) -> bool {
+        Uid::effective().is_root() && self.user.is_none() && !self.args.keep_caps
+    }
+
+    /// Whether the session needs a mount namespace of its own.
+    pub(crate) fn needs_namespace(&self) -> bool {
+        self.closes_kernel() || self.args.hide_state
+    }
+
+    /// Files and directories that a session leaves to its gate alone.
+    pub(crate) fn kept(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
+        let policies = self
+            .policy
+            .notes
+            .iter()
+            .map(|note| PathBuf::from(&note.name));
+        let mut files: Vec<_> = policies.filter(|path| path.is_file()).collect();
+        files.push(self.log.clone());
+        (files, self.places.kept())
     }
 
     /// The first record.
@@ -84,6 +102,7 @@ impl<'a> Plan<'a> {
             None if self.keeps_caps() => {
                 "root keeps its capabilities, and nothing is promised against it".into()
             }
+            None if self.args.hide_state => "policy, log and state are hidden from CMD".into(),
             None => "policy and log lie within CMD's reach (with --user they do not)".into(),
         };
         format!(

@@ -9,13 +9,14 @@ use std::io;
 
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::statvfs::{FsFlags, statvfs};
-use nix::unistd::geteuid;
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
 };
 
 use crate::exec::Standing;
+use crate::hidden::HideError;
 use crate::kernel::Kernel;
+use crate::plan::Plan;
 use crate::session::SessionError;
 use crate::system::cannot;
 use crate::tracee::Procfs;
@@ -34,34 +35,36 @@ pub(crate) struct SealError {
     error: io::Error,
 }
 
-/// The kernel as CMD is to see it: with these directories closed, unless root `keeps_caps`.
+/// The kernel as CMD is to see it: with these directories closed, if they need to be.
 ///
 /// # Errors
 /// If they cannot be closed, or proc or the root directory cannot be looked at.
-pub(crate) fn kernel(keeps_caps: bool) -> Result<Kernel, SessionError> {
+pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
     const LOOK: &str = "look at proc and at the root directory";
-    if keeps_caps {
+    if !plan.needs_namespace() {
         return Ok(Kernel::open().map_err(cannot(LOOK))?);
     }
     let proc = Procfs::open().map_err(cannot(LOOK))?;
     let outside = Standing::own(&proc).map_err(cannot(LOOK))?;
-    seal()?;
+    let own = own_namespace();
+    if plan.closes_kernel() {
+        seal(&own)?;
+    }
+    if plan.args.hide_state {
+        own.map_err(HideError::Namespace)?;
+    }
     let mut kernel = Kernel::open().map_err(cannot(LOOK))?;
     kernel.session.is_seen_from(outside);
     Ok(kernel)
 }
 
-/// Closes them, if the session is to run as user 0. The calling thread must be the only one.
+/// Closes them, in a mount namespace of the session's own.
 ///
 /// # Errors
 /// If one of them can still be written.
-fn seal() -> Result<(), SealError> {
-    if !geteuid().is_root() {
-        return Ok(());
-    }
-    let own = own_namespace();
+fn seal(own: &io::Result<()>) -> Result<(), SealError> {
     for directory in SEALED {
-        let sealed = match &own {
+        let sealed = match own {
             Ok(()) => close(directory),
             Err(error) => Err(io::Error::from(error.kind())),
         };
@@ -74,7 +77,8 @@ fn seal() -> Result<(), SealError> {
     Ok(())
 }
 
-/// A mount namespace in which later mounts of the outside appear, and none of it outside.
+/// A mount namespace in which later mounts of the outside appear, and none of it outside. The calling
+/// thread must be the only one.
 fn own_namespace() -> io::Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)?;
     let downstream = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;

@@ -27,6 +27,7 @@ use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
 use crate::handover::{Waiting, receive_listener, spawn_shim};
+use crate::hidden::{self, HideError};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -59,6 +60,8 @@ pub(crate) enum SessionError {
     Policy(#[from] crate::policy::PolicyError),
     #[error("{0}")]
     User(#[from] UserError),
+    #[error("{0}")]
+    Hide(#[from] HideError),
     #[error("{0}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
@@ -151,7 +154,7 @@ fn start(
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
-    let mut kernel = sealed::kernel(plan.leaves_kernel_open())?;
+    let mut kernel = sealed::kernel(&plan)?;
     let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
@@ -178,6 +181,9 @@ fn start(
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = looked_at(&kernel, &waiting, &plan)?;
+    if plan.args.hide_state {
+        hidden::hide(&plan)?;
+    }
     confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()

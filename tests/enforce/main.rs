@@ -7,6 +7,7 @@ mod check;
 mod dodges;
 mod failed;
 mod floods;
+mod hidden;
 mod hooks;
 mod identity;
 mod input;

@@ -3,12 +3,13 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 23] = [
+const TESTS: [&str; 24] = [
     include_str!("approvals.rs"),
     include_str!("audit.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
     include_str!("floods.rs"),
+    include_str!("hidden.rs"),
     include_str!("identity.rs"),
     include_str!("input.rs"),
     include_str!("interpreter.rs"),

@@ -12,10 +12,12 @@ use nix::sys::socket::sockopt::PassCred;
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, setsockopt, socket,
 };
-use rustix::fs::{Mode, OFlags, fstat, open};
+use rustix::fs::{AtFlags, Mode, OFlags, fstat, open, unlinkat};
 
 /// The socket's name in a session's directory.
 const SOCKET: &str = "control";
+
+const LOOK: &str = "look at the directory";
 
 /// Longest path of a socket: `sun_path` of unix(7), less its NUL.
 const PATH_MAX_BYTES: usize = 107;
@@ -24,8 +26,10 @@ const PATH_MAX_BYTES: usize = 107;
 #[derive(Debug)]
 pub(crate) struct SocketPlace {
     path: PathBuf,
-    /// Whether the directory was made for it.
-    has_own_directory: bool,
+    /// Its directory, which may be covered by another later on.
+    directory: OwnedFd,
+    /// Where that directory was made, if it was made for it.
+    base: Option<OwnedFd>,
 }
 
 /// Why a session has no control socket, or a client may not use it.
@@ -85,7 +89,7 @@ impl SocketPlace {
             make_private(directory)?;
             check_owner(directory, own)?;
         }
-        Self::listen(path, true)
+        Self::listen(path, Some(base))
     }
 
     /// Listens at `path`, in a directory that is there.
@@ -97,10 +101,10 @@ impl SocketPlace {
         let path = std::path::absolute(path).map_err(failed("find", path))?;
         check_length(&path)?;
         owner_of_directory(&path, rustix::process::geteuid().as_raw())?;
-        Self::listen(path, false)
+        Self::listen(path, None)
     }
 
-    fn listen(path: PathBuf, has_own_directory: bool) -> Result<(Self, UnixListener), PlaceError> {
+    fn listen(path: PathBuf, base: Option<&Path>) -> Result<(Self, UnixListener), PlaceError> {
         if let Ok(seen) = path.symlink_metadata() {
             if !seen.file_type().is_socket() {
                 return Err(PlaceError::Taken(path));
@@ -113,8 +117,9 @@ impl SocketPlace {
         }
         let socket = bind_unheard(&path).map_err(failed("listen at", &path))?;
         let place = Self {
+            directory: open_directory(directory_of(&path))?,
+            base: base.map(open_directory).transpose()?,
             path,
-            has_own_directory,
         };
         let private = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&place.path, private)
@@ -139,9 +144,13 @@ fn check_length(path: &Path) -> Result<(), PlaceError> {
 
 impl Drop for SocketPlace {
     fn drop(&mut self) {
-        let directory = self.path.parent().filter(|_| self.has_own_directory);
-        let removed = std::fs::remove_file(&self.path)
-            .and_then(|()| directory.map_or(Ok(()), std::fs::remove_dir));
+        let socket = self.path.file_name().unwrap_or_default();
+        let name = directory_of(&self.path).file_name().unwrap_or_default();
+        let removed = unlinkat(&self.directory, socket, AtFlags::empty());
+        let removed = removed.and_then(|()| match &self.base {
+            Some(base) => unlinkat(base, name, AtFlags::REMOVEDIR),
+            None => Ok(()),
+        });
         if let Err(error) = removed {
             tracing::warn!(path = %self.path.display(), %error, "the socket is not removed");
         }
@@ -178,15 +187,19 @@ pub(crate) fn sockets(base: &Path) -> io::Result<Vec<PathBuf>> {
 /// # Errors
 /// If it is neither `own` nor, where `own` is root, a user's, or others may write to it.
 pub(crate) fn owner_of_directory(socket: &Path, own: u32) -> Result<u32, PlaceError> {
-    let directory = match socket.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
+    let directory = directory_of(socket);
     let seen = look(directory)?;
     if seen.owner != own && own != 0 || seen.mode & 0o022 != 0 {
         return Err(seen.not_own(directory, own));
     }
     Ok(seen.owner)
+}
+
+fn directory_of(socket: &Path) -> &Path {
+    match socket.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
 }
 
 struct Seen {
@@ -206,11 +219,15 @@ impl Seen {
 }
 
 /// A link as the last component is an error: it may be another's.
-fn look(directory: &Path) -> Result<Seen, PlaceError> {
-    let failed = failed("look at the directory", directory);
+fn open_directory(directory: &Path) -> Result<OwnedFd, PlaceError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    let fd = open(directory, flags, Mode::empty()).map_err(|errno| failed(errno.into()))?;
-    let seen = fstat(fd.as_fd()).map_err(|errno| failed(errno.into()))?;
+    let opened = open(directory, flags, Mode::empty());
+    opened.map_err(|errno| failed(LOOK, directory)(errno.into()))
+}
+
+fn look(directory: &Path) -> Result<Seen, PlaceError> {
+    let fd = open_directory(directory)?;
+    let seen = fstat(fd.as_fd()).map_err(|errno| failed(LOOK, directory)(errno.into()))?;
     Ok(Seen {
         owner: seen.st_uid,
         mode: seen.st_mode & 0o7777,
