@@ -95,9 +95,12 @@ fn an_exec_that_hangs_in_the_kernel_holds_nobody_up() {
          while [ ! -e child-ran ]; do :; done; /bin/echo over"
     );
     let path = ground.script("script", &script);
-    let fixture = binary("fixture-flushes").display().to_string();
+    let fixture = binary("fixture-serves").display().to_string();
     let session = ground.command(&["sh", &path]);
-    let ran = ground.end(under(&["unshare", "-m", &fixture, &at, "--"], &session));
+    let ran = ground.end(under(
+        &["unshare", "-m", &fixture, "late", &at, "--"],
+        &session,
+    ));
     assert_eq!(ran.stdout, "sibling\nover\n", "{}", ran.stderr);
     let records = ground.records_at_end();
     let decision = |word: &str| {
@@ -114,6 +117,40 @@ fn an_exec_that_hangs_in_the_kernel_holds_nobody_up() {
             .map(|it| it["seq"].as_u64())
             .all(|end| end > child["seq"].as_u64())
     );
+}
+
+/// Whoever serves a file system can show the gate another file than the kernel: in a script the one
+/// finds one interpreter, the other another.
+#[test]
+fn a_file_system_that_serves_two_truths_is_allowed_by_no_rule() {
+    if !is_root() {
+        return skip("mounting a file system needs root");
+    }
+    if fs::metadata("/dev/fuse").is_err() {
+        return skip("there is no /dev/fuse, so no file system that lies");
+    }
+    let run = |ground: &Ground, second: &str| {
+        let at = ground.path("at").display().to_string();
+        fs::create_dir(&at).expect("a directory");
+        let one = ground.copy("/bin/echo", "one");
+        let _other = ground.copy("/usr/bin/dirname", "other");
+        let interpreters = format!("{one},{}", ground.path(second).display());
+        let script = ground.script("script", "at/tool; echo $?");
+        let fixture = binary("fixture-serves").display().to_string();
+        let words = ["unshare", "-m", &fixture, &interpreters, &at, "--"];
+        let ran = ground.end(under(&words, &ground.command(&["sh", &script])));
+        ran.stdout
+    };
+    let deny = "[[deny]]\nid = \"d\"\nprogram = \"DIR/other\"\n";
+    let killed = run(&Ground::full(deny), "other");
+    assert_eq!(killed, "137\n");
+    let honest = run(&Ground::full(deny), "one");
+    assert_eq!(honest, "at/tool\n0\n");
+    let allow =
+        "[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"DIR/at/tool\", \"DIR/one\", \"DIR/other\"]\n";
+    for second in ["one", "other"] {
+        assert_eq!(run(&Ground::allowlist(allow), second), "126\n");
+    }
 }
 
 /// Limits and priorities are set by calls that need no exec: on the gate and the front they are refused.
