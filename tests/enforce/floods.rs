@@ -1,13 +1,15 @@
-//! More at once than anybody would start.
+//! More at once than anybody would start, and less of a machine than anybody would have.
 
 #![expect(
     clippy::indexing_slicing,
     reason = "a record without the field is a failed test"
 )]
 
+use std::fs::{self, File};
 use std::io::Write;
+use std::path::{Path, PathBuf};
 
-use execward_tests::{Asking, Ground, of_type};
+use execward_tests::{Asking, Ground, of_type, skip, under, until};
 use serde_json::Value;
 
 /// The decisions about calls whose first word is this.
@@ -58,4 +60,65 @@ fn more_questions_than_a_session_holds_are_refused() {
             .all(|record| record["effect"]["errno"] == "EAGAIN")
     );
     assert!((0..280).all(|number| !asking.has_run(&format!("m{number}"))));
+}
+
+/// A group of processes that has a twentieth of a processor; `None` if this machine has none to give.
+struct Slowed(PathBuf);
+
+impl Slowed {
+    fn make() -> Option<Self> {
+        let name = format!("execward-test-{}", std::process::id());
+        let of = |base: &str, quota: &str, text: &str| {
+            let group = Self(Path::new(base).join(&name));
+            fs::create_dir(&group.0).ok()?;
+            // Only the kernel makes these files.
+            let mut quota = File::options().write(true).open(group.0.join(quota)).ok()?;
+            quota.write_all(text.as_bytes()).ok()?;
+            Some(group)
+        };
+        let old = || of("/sys/fs/cgroup/cpu", "cpu.cfs_quota_us", "5000");
+        of("/sys/fs/cgroup", "cpu.max", "5000 100000").or_else(old)
+    }
+}
+
+impl Drop for Slowed {
+    fn drop(&mut self) {
+        fs::remove_dir(&self.0).ok();
+    }
+}
+
+/// A gate that gets no processor is not stuck: nobody is killed for it.
+#[test]
+fn a_slow_machine_is_no_stall() {
+    let Some(slowed) = Slowed::make() else {
+        return skip("there is no processor to be taken away (cgroups)");
+    };
+    let ground = Ground::full("[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n");
+    let script = ground.script(
+        "script",
+        "for i in 1 2 3 4 5; do /bin/true $i || echo no; done; touch m; echo $?",
+    );
+    let slow = format!(
+        "echo $$ > {}/cgroup.procs && exec \"$@\"",
+        slowed.0.display()
+    );
+    let session = ground.command(&["sh", &script]);
+    let ran = ground.end(under(&["sh", "-c", &slow, "sh"], &session));
+    assert_eq!(ran.stdout, "126\n", "{}", ran.stderr);
+    let records = ground.records_at_end();
+    assert_eq!(decisions(&records, "/bin/true").count(), 5);
+    for decision in of_type(&records, "exec.decision") {
+        assert_ne!(
+            decision["decision"]["reason"], "read_deadline",
+            "{decision}"
+        );
+    }
+    let mut verified = 0;
+    for outcome in of_type(&records, "exec.outcome") {
+        assert_eq!(outcome["outcome"]["result"], "verified", "{outcome}");
+        verified += 1;
+    }
+    // Those, and the shell.
+    assert_eq!(verified, 6);
+    until("the end of the group", || fs::remove_dir(&slowed.0).ok());
 }
