@@ -34,6 +34,7 @@ mod link;
 mod named;
 mod notices;
 mod parking;
+mod past;
 mod path;
 mod pipeline;
 mod places;

@@ -21,7 +21,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout, getpgrp, getppid};
 
 use crate::attached::Attached;
-use crate::audit::{Log, SessionNote};
+use crate::audit::{Log, LogError, SessionNote};
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
@@ -40,12 +40,13 @@ use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
 use crate::parking::Parking;
+use crate::past::{LiveSession, Past};
 use crate::places::Places;
-use crate::policy::LoadedPolicy;
+use crate::policy::{LoadedPolicy, accept};
 use crate::readers::Readers;
 use crate::sealed;
 use crate::seccomp::Listener;
-use crate::session_record::{keeps_caps, session_note, session_start};
+use crate::session_record::{first_words, session_note, session_start};
 use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{SystemError, cannot};
@@ -61,9 +62,11 @@ pub(crate) enum SessionError {
     #[error("{0}")]
     Policy(#[from] crate::policy::PolicyError),
     #[error("{0}")]
+    Past(#[from] crate::past::PastError),
+    #[error("{0}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
-    Log(#[from] crate::audit::LogError),
+    Log(#[from] LogError),
     #[error(
         "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
          network's, proc), and whoever serves it could keep the gate waiting; name another with \
@@ -77,10 +80,7 @@ pub(crate) enum SessionError {
     #[error(
         "cannot write to the audit log `{path}`: {error}; make room, or name another with --audit"
     )]
-    FirstRecord {
-        path: String,
-        error: crate::audit::LogError,
-    },
+    FirstRecord { path: String, error: LogError },
     #[error("{0}; --prompt none does without")]
     Control(#[from] crate::control::ControlError),
     #[error("{0}")]
@@ -131,6 +131,7 @@ struct Started {
 struct Parts {
     kernel: Kernel,
     policy: LoadedPolicy,
+    alive: LiveSession,
     readers: Readers,
     texts: Texts,
     notices: Option<Notices>,
@@ -149,13 +150,14 @@ fn start(
     pulse: Pulse,
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
-    let places = Places::find()?;
+    let places = Places::of(&args.state)?;
     let note = session_note(args);
     crate::diagnostics::start(&places.diagnostics(&note.name))?;
-    let policy = LoadedPolicy::load(&args.policy, &places)?;
+    let (policy, past) = admitted_policy(args, &places)?;
     let log_path = args.audit.clone().unwrap_or_else(|| places.log(&note.name));
     let mut kernel = sealed::kernel(args.keep_caps)?;
     let log = open_log(&log_path, note.clone(), &mut kernel)?;
+    let alive = past.begin(&note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
@@ -184,9 +186,8 @@ fn start(
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
-    let path = log_path.display().to_string();
     let first = ledger.start(session_start(args, &policy));
-    first.map_err(|error| SessionError::FirstRecord { path, error })?;
+    first.map_err(of_first_record(&log_path))?;
     let notice = first_words(args, &policy, &parking, &log_path);
     // Told before CMD may go, so that its first word is not CMD's last.
     link.send(&Message::Started {
@@ -197,6 +198,7 @@ fn start(
     let parts = Parts {
         kernel,
         policy,
+        alive,
         readers,
         texts: Texts::new(analyser),
         notices: Some(notices).filter(|_| !args.no_notice),
@@ -215,18 +217,20 @@ fn start(
     })
 }
 
-/// What whoever started the session is told of it.
-fn first_words(args: &RunArgs, policy: &LoadedPolicy, parking: &Parking, log: &Path) -> String {
-    let root = match keeps_caps(args) {
-        true => "; root keeps its capabilities, and nothing is promised against it",
-        false => "",
-    };
-    format!(
-        "policy {}; {}; log {}{root}",
-        policy.names(),
-        parking.in_words(&policy.rules),
-        log.display()
-    )
+/// The policy, none of whose files an earlier session changed, and what is known of earlier sessions.
+fn admitted_policy(args: &RunArgs, places: &Places) -> Result<(LoadedPolicy, Past), SessionError> {
+    let mut policy = LoadedPolicy::load(&args.policy, places)?;
+    let past = Past::open(places.state())?;
+    let files = std::mem::take(&mut policy.files);
+    past.admit(&files, &accept::command(args))?;
+    Ok((policy, past))
+}
+
+fn of_first_record(path: &Path) -> impl Fn(LogError) -> SessionError + '_ {
+    move |error| SessionError::FirstRecord {
+        path: path.display().to_string(),
+        error,
+    }
 }
 
 /// The threads that may wait where the gate may not, each started before the listener exists.
@@ -304,6 +308,7 @@ impl Started {
                 group,
             },
             command: Command::new(pid, &cmd),
+            alive: parts.alive,
             afterlife,
             is_over: false,
         };

@@ -1,11 +1,13 @@
-//! What a session is called, and what its log starts with.
+//! What a session is called, what its log starts with, and what whoever starts it is told.
 
 use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
 use nix::unistd::Uid;
 
 use crate::audit::{SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
+use crate::parking::Parking;
 use crate::policy::LoadedPolicy;
 
 /// The session's names: one that is unique, one for people.
@@ -43,6 +45,25 @@ pub(crate) fn session_start(args: &RunArgs, policy: &LoadedPolicy) -> SessionSta
             .unwrap_or_default()
             .to_owned(),
     }
+}
+
+/// What whoever started the session is told of it.
+pub(crate) fn first_words(
+    args: &RunArgs,
+    policy: &LoadedPolicy,
+    parking: &Parking,
+    log: &Path,
+) -> String {
+    let root = match keeps_caps(args) {
+        true => "; root keeps its capabilities, and nothing is promised against it",
+        false => "",
+    };
+    format!(
+        "policy {}; {}; log {}{root}",
+        policy.names(),
+        parking.in_words(&policy.rules),
+        log.display()
+    )
 }
 
 /// Whether CMD is to be root and to keep its capabilities.
