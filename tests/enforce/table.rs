@@ -3,7 +3,8 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 22] = [
+const TESTS: [&str; 23] = [
+    include_str!("accept.rs"),
     include_str!("approvals.rs"),
     include_str!("audit.rs"),
     include_str!("dodges.rs"),
