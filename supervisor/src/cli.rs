@@ -15,7 +15,8 @@ use crate::approval::Prompt;
 use crate::control::{Span, Where};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
-    DiffArgs, ImportArgs, InitArgs, LintArgs, LoadArgs, PolicyCommand, ShowArgs, TestArgs,
+    AcceptArgs, DiffArgs, ImportArgs, InitArgs, LintArgs, LoadArgs, PolicyCommand, ShowArgs,
+    TestArgs,
 };
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
@@ -74,6 +75,15 @@ pub(crate) struct PolicyArgs {
     /// What ${workspace} means in the policy [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+}
+
+/// Where is remembered what outlives a session.
+#[derive(Debug, Args)]
+pub(crate) struct StateArgs {
+    /// Where execward remembers sessions and accepted policies, and keeps its diagnostics [default:
+    /// $XDG_STATE_HOME/execward; root's /var/lib/execward]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) state: Option<PathBuf>,
 }
 
 /// What `check` judges beside calls of tools.
@@ -197,6 +207,8 @@ pub(crate) struct RunArgs {
     /// Audit log [default: in the state directory of the session]
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
     /// Where the control socket is to be, in a directory of your own [default: found by --session]
     #[arg(long, value_name = "SOCKET")]
     pub(crate) control: Option<PathBuf>,

@@ -71,6 +71,10 @@ impl Gate {
         if self.afterlife == Afterlife::Kill {
             self.end_session();
         }
+        // Before the front ends: whoever goes on then and edits a policy is no member.
+        if self.nobody_is_left() {
+            self.alive.end();
+        }
         self.tell_front(&Message::Ended(status));
         self.command.front_knows = true;
     }

@@ -29,10 +29,10 @@ pub(crate) enum DiagnosticsError {
     Start(#[from] TryInitError),
 }
 
-/// Root's place for them is fixed.
+/// Root's place for them is none of a user's.
 fn elsewhere() -> &'static str {
     match Uid::effective().is_root() {
-        true => "",
+        true => ", or name another with --state",
         false => ", or name another in XDG_STATE_HOME",
     }
 }

@@ -32,6 +32,7 @@ use crate::lineage::Lineages;
 use crate::link::Link;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
+use crate::past::LiveSession;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::Readers;
 use crate::seccomp::{Listener, Notification};
@@ -85,6 +86,7 @@ pub(crate) struct Gate {
     pub(crate) command: Command,
     pub(crate) afterlife: Afterlife,
     pub(crate) is_over: bool,
+    pub(crate) alive: LiveSession,
 }
 
 /// A notification that waits for another exec of its thread group, with what was asked about it.
@@ -116,6 +118,9 @@ impl Gate {
     /// If the listener or poll(2) fail: the caller ends the session then.
     pub(crate) fn run(&mut self) -> Result<(), Errno> {
         let result = self.turn_until_over();
+        if result.is_ok() {
+            self.alive.end();
+        }
         self.withdraw_all();
         self.close_control();
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
@@ -352,6 +357,12 @@ impl Gate {
         {
             self.operator = None;
         }
+    }
+
+    /// Whether no process is left that the gate gates (seccomp_unotify(2)).
+    pub(crate) fn nobody_is_left(&self) -> bool {
+        let mut fds = [PollFd::new(self.listener.as_fd(), PollFlags::empty())];
+        matches!(poll(&mut fds, PollTimeout::ZERO), Ok(1..))
     }
 
     pub(crate) fn end_session(&mut self) {

@@ -36,6 +36,7 @@ mod named;
 mod notices;
 mod own_process;
 mod parking;
+mod past;
 mod path;
 mod pipeline;
 mod places;

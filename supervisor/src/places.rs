@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
 
+use crate::cli::StateArgs;
+
 /// The directories of whoever runs execward.
 #[derive(Clone, Debug)]
 pub(crate) struct Places {
@@ -23,6 +25,9 @@ pub(crate) enum PlacesError {
     /// Neither HOME nor the password file names a home.
     #[error("uid {0} has no home directory; set HOME to an absolute path")]
     NoHome(Uid),
+    /// The state directory is no path.
+    #[error("`{}` cannot be the state directory; name an absolute path with --state", .0.display())]
+    NoState(PathBuf),
 }
 
 /// The log's name in a session's directory.
@@ -70,6 +75,24 @@ impl Places {
     pub(crate) fn with_home(self, home: &Path) -> Self {
         let home = home.to_owned();
         Self { home, ..self }
+    }
+
+    /// The same, with the state directory that `args` name, if they name one.
+    ///
+    /// # Errors
+    /// Besides, if that is relative to a directory that is gone.
+    pub(crate) fn of(args: &StateArgs) -> Result<Self, PlacesError> {
+        let mut places = Self::find()?;
+        if let Some(named) = &args.state {
+            let absolute = std::path::absolute(named);
+            places.state = absolute.map_err(|_| PlacesError::NoState(named.clone()))?;
+        }
+        Ok(places)
+    }
+
+    /// What is remembered beyond a session.
+    pub(crate) fn state(&self) -> &Path {
+        &self.state
     }
 
     pub(crate) fn home(&self) -> &Path {

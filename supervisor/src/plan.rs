@@ -8,8 +8,9 @@ use nix::unistd::Uid;
 use crate::audit::{SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::parking::Parking;
+use crate::past::Past;
 use crate::places::Places;
-use crate::policy::LoadedPolicy;
+use crate::policy::{LoadedPolicy, accept};
 use crate::session::SessionError;
 use crate::user::AnotherUser;
 
@@ -22,21 +23,24 @@ pub(crate) struct Plan<'a> {
     pub(crate) user: Option<AnotherUser>,
     pub(crate) note: SessionNote,
     pub(crate) policy: LoadedPolicy,
+    /// What is known of earlier sessions.
+    pub(crate) past: Past,
     pub(crate) log: PathBuf,
 }
 
 impl<'a> Plan<'a> {
     /// # Errors
-    /// If there is no such user or no such policy, or diagnostics have no place.
+    /// If there is no such user or no such policy, if an earlier session changed that, or diagnostics have
+    /// no place.
     pub(crate) fn of(args: &'a RunArgs) -> Result<Self, SessionError> {
-        let mut places = Places::find()?;
+        let mut places = Places::of(&args.state)?;
         let user = args.user.as_deref().map(AnotherUser::find).transpose()?;
         if let Some(user) = &user {
             places = places.with_home(user.home());
         }
         let note = session_note(args);
         crate::diagnostics::start(&places.diagnostics(&note.name))?;
-        let policy = LoadedPolicy::load(&args.policy, &places)?;
+        let (policy, past) = admitted_policy(args, &places)?;
         let log = args.audit.clone();
         Ok(Self {
             args,
@@ -45,6 +49,7 @@ impl<'a> Plan<'a> {
             user,
             note,
             policy,
+            past,
         })
     }
 
@@ -117,6 +122,15 @@ impl<'a> Plan<'a> {
     fn keeps_caps(&self) -> bool {
         self.args.keep_caps && Uid::effective().is_root()
     }
+}
+
+/// The policy, none of whose files an earlier session changed, and what is known of earlier sessions.
+fn admitted_policy(args: &RunArgs, places: &Places) -> Result<(LoadedPolicy, Past), SessionError> {
+    let mut policy = LoadedPolicy::load(&args.policy, places)?;
+    let past = Past::open(places.state())?;
+    let files = std::mem::take(&mut policy.files);
+    past.admit(&files, &accept::command(args))?;
+    Ok((policy, past))
 }
 
 /// The session's names: one that is unique, one for people.

@@ -17,7 +17,7 @@ use nix::sys::signalfd::SignalFd;
 use nix::unistd::{getpgrp, getppid};
 
 use crate::attached::Attached;
-use crate::audit::{Log, SessionNote};
+use crate::audit::{Log, LogError, SessionNote};
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
@@ -38,6 +38,7 @@ use crate::link::{Link, Message};
 use crate::notices::Notices;
 use crate::own_process::{leave_to_command, raise_descriptor_limit, take_signals};
 use crate::parking::Parking;
+use crate::past::LiveSession;
 use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
@@ -63,9 +64,11 @@ pub(crate) enum SessionError {
     #[error("{0}")]
     Hide(#[from] HideError),
     #[error("{0}")]
+    Past(#[from] crate::past::PastError),
+    #[error("{0}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
-    Log(#[from] crate::audit::LogError),
+    Log(#[from] LogError),
     #[error(
         "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
          network's, proc), and whoever serves it could keep the gate waiting; name another with \
@@ -79,10 +82,7 @@ pub(crate) enum SessionError {
     #[error(
         "cannot write to the audit log `{path}`: {error}; make room, or name another with --audit"
     )]
-    FirstRecord {
-        path: String,
-        error: crate::audit::LogError,
-    },
+    FirstRecord { path: String, error: LogError },
     #[error("{0}; --prompt none does without")]
     Control(#[from] crate::control::ControlError),
     #[error("{0}")]
@@ -133,6 +133,7 @@ struct Started {
 struct Parts {
     kernel: Kernel,
     policy: LoadedPolicy,
+    alive: LiveSession,
     readers: Readers,
     texts: Texts,
     notices: Option<Notices>,
@@ -156,6 +157,7 @@ fn start(
     let plan = Plan::of(args)?;
     let mut kernel = sealed::kernel(&plan)?;
     let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
+    let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
@@ -193,6 +195,7 @@ fn start(
     let parts = Parts {
         kernel,
         policy: plan.policy,
+        alive,
         readers,
         texts: Texts::new(analyser),
         notices: Some(notices).filter(|_| !args.no_notice),
@@ -322,6 +325,7 @@ impl Started {
                 group,
             },
             command: Command::new(pid, &cmd),
+            alive: parts.alive,
             afterlife,
             is_over: false,
         };

@@ -195,6 +195,7 @@ fn the_first_policy_loads_and_is_not_overwritten() {
     let ground = ground();
     let init = |file| {
         execward(&ground, &["policy", "init", file])
+            .args(ground.state())
             .output()
             .unwrap()
     };

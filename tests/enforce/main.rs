@@ -1,5 +1,6 @@
 //! execward on the real kernel. Each attack stands beside its harmless twin.
 
+mod accept;
 mod approvals;
 mod audit;
 mod bench;

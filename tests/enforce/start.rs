@@ -95,6 +95,10 @@ impl Start {
         for (option, file) in [("--policy", "policy.toml"), ("--audit", "audit.jsonl")] {
             start.option(option, &start.text(file));
         }
+        if uid == 0 {
+            let [option, directory] = start.ground.state();
+            start.option(&option, &directory);
+        }
         let (reaches, _, _) = finish(start.words(&["test", "-x"], &binary("execward")));
         if !reaches.success() {
             skip("a user without rights cannot reach execward's executable");

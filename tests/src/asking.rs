@@ -130,8 +130,12 @@ impl Asking {
     #[must_use]
     pub fn client(&self, words: &[&str]) -> (Option<i32>, String, String) {
         let mut command = Command::new(binary("execward"));
+        if let ["policy", ..] = words {
+            command.args(words).args(self.ground.state());
+        } else {
+            command.args(words);
+        }
         command
-            .args(words)
             .args(["--session", &self.name])
             .env("XDG_RUNTIME_DIR", self.ground.path(""));
         let (status, stdout, stderr) = finish(command);

@@ -140,6 +140,7 @@ impl Ground {
             .arg("-q")
             .args(["--policy", &self.path("policy.toml").display().to_string()])
             .args(self.audit())
+            .args(self.state())
             .args(&self.options)
             .arg("--")
             .args(cmd)
@@ -160,6 +161,14 @@ impl Ground {
         }
         let log = self.path("audit.jsonl").display().to_string();
         vec!["--audit".to_owned(), log]
+    }
+
+    /// The option by which execward remembers this ground's sessions and no other's: root has one place
+    /// for all.
+    #[must_use]
+    pub fn state(&self) -> [String; 2] {
+        let directory = self.path("state/execward").display().to_string();
+        ["--state".to_owned(), directory]
     }
 
     /// Runs `cmd` under the gate to its end.

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::{PolicyArgs, WhereArgs};
+use super::{PolicyArgs, StateArgs, WhereArgs};
 use crate::policy::ImportFrom;
 
 #[derive(Debug, Subcommand)]
@@ -23,6 +23,8 @@ pub(crate) enum PolicyCommand {
     Import(ImportArgs),
     /// Replace the policy of a live session
     Load(LoadArgs),
+    /// Show what was changed in policy files while a session was alive, and accept it
+    Accept(AcceptArgs),
     /// Print the JSON Schema of policy files, for editors
     Schema,
 }
@@ -31,6 +33,8 @@ pub(crate) enum PolicyCommand {
 pub(crate) struct InitArgs {
     /// Where [default: policy.toml in the user's configuration directory]
     pub(crate) file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
 }
 
 #[derive(Debug, Args)]
@@ -110,4 +114,18 @@ pub(crate) struct LoadArgs {
     pub(crate) preset: Vec<String>,
     #[command(flatten)]
     pub(crate) place: WhereArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcceptArgs {
+    /// Policy files, accepted with what they include [default: the user's own]
+    #[arg(value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// What ${workspace} means in the policy [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
 }

@@ -15,7 +15,7 @@ mod wire;
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::Where;
 pub(crate) use place::SocketPlace;
-pub(crate) use sender::Bouncer;
+pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{

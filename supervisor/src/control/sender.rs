@@ -60,6 +60,17 @@ impl Bouncer {
         })
     }
 
+    /// For a process that asks about itself, by what the gate of a live session is.
+    pub(crate) fn of_gate(proc: Procfs, gate: Tid, filters: u32) -> Self {
+        let uid = rustix::process::geteuid().as_raw();
+        Self {
+            proc,
+            gate,
+            uid,
+            filters,
+        }
+    }
+
     /// Whether `sender` may answer: of the gate's uid or root, and no member of a session.
     ///
     /// # Errors

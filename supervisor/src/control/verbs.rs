@@ -12,6 +12,8 @@ use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
 use crate::exit::ExitStatus;
+use crate::past::{Past, PastError};
+use crate::places::{Places, PlacesError};
 use crate::policy::{Bundle, PolicyError};
 
 /// Why a verb did not do what it should.
@@ -21,6 +23,10 @@ pub(crate) enum VerbError {
     Client(#[from] ClientError),
     #[error("{0}")]
     Policy(#[from] PolicyError),
+    #[error("{0}")]
+    Past(#[from] PastError),
+    #[error("{0}")]
+    Places(#[from] PlacesError),
     #[error(
         "no open question has an ID that starts with `{0}`: it was answered, or it has ended; \
          `execward pending` lists what is open"
@@ -39,13 +45,14 @@ impl VerbError {
             Self::Client(ClientError::PolicyRejected(_) | ClientError::TooLong) => {
                 ExitStatus::Usage
             }
-            Self::NoSuch(_) | Self::Ambiguous { .. } | Self::Client(ClientError::Refused(_)) => {
-                ExitStatus::Finding
-            }
+            Self::NoSuch(_)
+            | Self::Ambiguous { .. }
+            | Self::Client(ClientError::Refused(_))
+            | Self::Past(PastError::Inside { .. }) => ExitStatus::Finding,
             Self::Client(
                 ClientError::NoSession | ClientError::NotLive { .. } | ClientError::Closed,
             ) => ExitStatus::NoSupervisor,
-            Self::Client(_) | Self::Write(_) => ExitStatus::Io,
+            Self::Client(_) | Self::Past(_) | Self::Places(_) | Self::Write(_) => ExitStatus::Io,
         }
     }
 }
@@ -71,10 +78,12 @@ pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), Ve
     Ok(out.flush()?)
 }
 
-/// Replaces the policy of one session, and says by what.
+/// Replaces the policy of one session, and says by what. The gate has told whoever may do that from a
+/// member of the session: the files are accepted with it.
 ///
 /// # Errors
-/// If it cannot be read, or is none: then the session goes on with the one it has.
+/// If it cannot be read, or is none: then the session goes on with the one it has. If it is in force and
+/// cannot be remembered.
 pub(crate) fn load_policy(args: &LoadArgs, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
     let bundle = Bundle::gather(&args.preset, &args.files)?;
     let mut live = sessions(&args.place.meant())?;
@@ -83,6 +92,10 @@ pub(crate) fn load_policy(args: &LoadArgs, out: &mut impl Write) -> Result<ExitS
     let (files, rules) = (loaded.files.join(", "), loaded.rules);
     let name = &session.name;
     writeln!(out, "session {name} has policy {files} ({rules} rules)")?;
+    let past = Past::open(Places::of(&args.state)?.state())?;
+    for file in &bundle.read {
+        past.accept(file)?;
+    }
     Ok(ExitStatus::Success)
 }
 

@@ -13,7 +13,7 @@ use execward_policy::{Included, Includes, Layer, Places as PolicyPlaces, Ruleset
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::files::{self, FileIncludes, Namer, Notes};
-use super::{LoadedPolicy, PolicyError, Text, preset_text, with_every_sessions};
+use super::{LoadedPolicy, PolicyError, PolicyFile, Text, Texts, preset_text};
 
 /// Everything that a policy is made of, but for the machine's floor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -21,6 +21,9 @@ pub(crate) struct Bundle {
     presets: Vec<String>,
     files: Vec<BundledFile>,
     includes: Vec<BundledInclude>,
+    /// As whoever sends it read them; not sent.
+    #[serde(skip)]
+    pub(crate) read: Vec<PolicyFile>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -45,14 +48,16 @@ impl Bundle {
     /// If a file that is named cannot be read. An include that cannot is a fault of the policy, and
     /// found when it is compiled.
     pub(crate) fn gather(presets: &[String], paths: &[PathBuf]) -> Result<Self, PolicyError> {
-        let mut files = Vec::new();
+        let mut read = Vec::new();
         for path in paths {
-            let text = files::read(path)?;
-            // The session may be anybody's, wherever its gate was started.
-            let path = std::path::absolute(path).unwrap_or_else(|_| path.clone());
-            let name = path.display().to_string();
-            files.push(BundledFile { name, text });
+            read.push(files::read(path)?);
         }
+        let bundled = |file: &PolicyFile| BundledFile {
+            // The session may be anybody's, wherever its gate was started.
+            name: file.path.display().to_string(),
+            text: file.text.clone(),
+        };
+        let files: Vec<_> = read.iter().map(bundled).collect();
         let includes = Recorder::default();
         let sources = files.iter().map(|file| Source {
             name: &file.name,
@@ -70,10 +75,13 @@ impl Bundle {
             },
             &includes,
         ));
+        let (included, _) = includes.files.into_parts();
+        read.extend(included);
         Ok(Self {
             presets: presets.to_vec(),
             files,
             includes: includes.found.into_inner(),
+            read,
         })
     }
 
@@ -94,8 +102,11 @@ impl Bundle {
     /// All its faults at once.
     pub(crate) fn load(self, places: &PolicyPlaces) -> Result<LoadedPolicy, PolicyError> {
         let presets = self.presets.iter().map(|name| preset_text(name));
-        let mut texts = presets.collect::<Result<Vec<_>, _>>()?;
-        texts.extend(self.files.into_iter().map(|file| Text {
+        let mut texts = Texts {
+            texts: presets.collect::<Result<_, _>>()?,
+            files: self.read,
+        };
+        texts.texts.extend(self.files.into_iter().map(|file| Text {
             name: file.name,
             bytes: file.text,
             layer: Layer::User,
@@ -105,7 +116,7 @@ impl Bundle {
             notes: Notes::default(),
             namer: Namer::default(),
         };
-        let mut policy = LoadedPolicy::compile(&with_every_sessions(texts)?, places, &includes)?;
+        let mut policy = LoadedPolicy::compile(texts.with_floor()?, places, &includes)?;
         policy.notes.extend(includes.notes.into_vec());
         Ok(policy)
     }

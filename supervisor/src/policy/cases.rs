@@ -106,7 +106,7 @@ impl Expected {
 pub(super) fn read(paths: &[PathBuf], needs_expected: bool) -> Result<Vec<Case>, PolicyError> {
     let (mut cases, mut faults) = (Vec::new(), Vec::new());
     for path in paths {
-        let bytes = files::read(path)?;
+        let bytes = files::read(path)?.text;
         let name = path.display().to_string();
         let mut found = Vec::new();
         match str::from_utf8(&bytes) {

@@ -1,4 +1,4 @@
-//! Policy files on disk: how they are read, and whose the floor must be.
+//! Policy files on disk: how they are read, when they were changed, and whose the floor must be.
 
 use std::cell::{OnceCell, RefCell};
 use std::ffi::OsString;
@@ -10,30 +10,74 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use execward_policy::{Included, Includes};
+use jiff::Timestamp;
 use rustix::fs::{Mode, OFlags};
 
 use super::PolicyError;
 use crate::audit::{PolicyNote, digest};
+use crate::past;
 use crate::regular;
 use crate::tracee::Procfs;
 
+/// A policy file as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct PolicyFile {
+    /// Absolute, links in it as they were named.
+    pub(crate) path: PathBuf,
+    /// Empty where there is no file.
+    pub(crate) text: Vec<u8>,
+    /// When its content, its name or the link to it was changed last; of no file that is not known, and
+    /// the earliest time.
+    pub(crate) changed: Timestamp,
+}
+
+impl PolicyFile {
+    /// Reads `file`, which was opened as `path`. What is changed after the reading is changed later.
+    fn of(file: &File, path: &Path) -> io::Result<Self> {
+        let text = read_whole(file)?;
+        let changed = |seen: &fs::Metadata| past::stamp(seen.ctime(), seen.ctime_nsec());
+        let itself = changed(&file.metadata()?);
+        // A link that leads elsewhere now; a name that is gone is not known to have been one.
+        let link = path.symlink_metadata();
+        let link = link.map_or(Timestamp::MAX, |seen| changed(&seen));
+        Ok(Self {
+            path: std::path::absolute(path)?,
+            text,
+            changed: itself.max(link),
+        })
+    }
+
+    /// The one that is not at `path`.
+    pub(super) fn missing(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: std::path::absolute(path)?,
+            text: Vec::new(),
+            changed: Timestamp::MIN,
+        })
+    }
+}
+
 /// Reads a policy file.
-pub(super) fn read(path: &Path) -> Result<Vec<u8>, PolicyError> {
-    read_file(path).map_err(|error| PolicyError::Read {
-        path: path.to_owned(),
-        error,
-    })
+pub(super) fn read(path: &Path) -> Result<PolicyFile, PolicyError> {
+    let read = regular::open(path).and_then(|file| PolicyFile::of(&file, path));
+    read.map_err(failed(path))
 }
 
 /// Reads a policy file that need not be there.
-pub(super) fn read_if_there(path: &Path) -> Result<Option<Vec<u8>>, PolicyError> {
-    match read_file(path) {
+pub(super) fn read_if_there(path: &Path) -> Result<Option<PolicyFile>, PolicyError> {
+    match regular::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-        Err(error) => Err(PolicyError::Read {
-            path: path.to_owned(),
-            error,
-        }),
-        Ok(bytes) => Ok(Some(bytes)),
+        opened => {
+            let read = opened.and_then(|file| PolicyFile::of(&file, path));
+            read.map(Some).map_err(failed(path))
+        }
+    }
+}
+
+pub(super) fn failed(path: &Path) -> impl Fn(io::Error) -> PolicyError + '_ {
+    move |error| PolicyError::Read {
+        path: path.to_owned(),
+        error,
     }
 }
 
@@ -80,12 +124,8 @@ impl Namer {
 /// # Errors
 /// If it is not root's alone: whoever could write it could lift what it demands. The
 /// directory above counts as the file does.
-pub(super) fn read_floor(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
-    let path = Path::new(path);
-    let failed = |error| PolicyError::Read {
-        path: path.to_owned(),
-        error,
-    };
+pub(super) fn read_floor(path: &Path) -> Result<Option<PolicyFile>, PolicyError> {
+    let failed = failed(path);
     let file = match regular::open(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
@@ -93,8 +133,8 @@ pub(super) fn read_floor(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
     };
     let directory = path.parent().unwrap_or(Path::new("/"));
     for seen in [
-        file.metadata().map_err(failed)?,
-        fs::metadata(directory).map_err(failed)?,
+        file.metadata().map_err(&failed)?,
+        fs::metadata(directory).map_err(&failed)?,
     ] {
         const OTHERS_MAY_WRITE: u32 = 0o022;
         if seen.uid() != 0 {
@@ -106,7 +146,7 @@ pub(super) fn read_floor(path: &str) -> Result<Option<Vec<u8>>, PolicyError> {
             ));
         }
     }
-    read_whole(&file).map(Some).map_err(failed)
+    PolicyFile::of(&file, path).map(Some).map_err(failed)
 }
 
 /// The files that a policy includes, in the order of reading, for its account.
@@ -132,7 +172,8 @@ impl Notes {
 /// Reads what policies include, relative to themselves.
 #[derive(Debug, Default)]
 pub(super) struct FileIncludes {
-    pub(super) notes: Notes,
+    notes: Notes,
+    files: RefCell<Vec<PolicyFile>>,
     namer: Namer,
 }
 
@@ -148,10 +189,22 @@ impl Includes for FileIncludes {
 }
 
 impl FileIncludes {
+    /// The files that were included, and the notes of them.
+    pub(super) fn into_parts(self) -> (Vec<PolicyFile>, Vec<PolicyNote>) {
+        (self.files.into_inner(), self.notes.into_vec())
+    }
+
     fn open_and_read(&self, includer: &str, path: &str) -> io::Result<Included> {
         let directory = Path::new(includer).parent().unwrap_or(Path::new(""));
-        let file = regular::open(&directory.join(path))?;
-        let text = read_whole(&file)?;
+        let path = directory.join(path);
+        let file = regular::open(&path)?;
+        let read = PolicyFile::of(&file, &path)?;
+        let text = read.text.clone();
+        let mut files = self.files.borrow_mut();
+        if !files.contains(&read) {
+            files.push(read);
+        }
+        drop(files);
         let name = PathBuf::from(OsString::from_vec(self.namer.name_of(file.as_fd())?));
         let name = name.display().to_string();
         self.notes.keep(&name, &text);

@@ -1,5 +1,6 @@
 //! The policy in force: files that were named, the user's own, presets, and the machine's floor.
 
+pub(crate) mod accept;
 mod bundle;
 mod cases;
 mod files;
@@ -8,7 +9,7 @@ mod lint;
 mod trial;
 pub(crate) mod verbs;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use execward_policy::{
     Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, builtin, preset,
@@ -24,6 +25,7 @@ use crate::tracee::Procfs;
 pub(crate) use bundle::Bundle;
 use cases::CaseFaults;
 use files::FileIncludes;
+pub(crate) use files::PolicyFile;
 pub(crate) use import::ImportFrom;
 
 /// The preset that holds where nobody names a policy.
@@ -37,6 +39,8 @@ pub(crate) const FLOOR: &str = "/etc/execward/floor.toml";
 pub(crate) struct LoadedPolicy {
     pub(crate) rules: Ruleset,
     pub(crate) notes: Vec<PolicyNote>,
+    /// The files that it was read from.
+    pub(crate) files: Vec<PolicyFile>,
     /// The files that it forbids or asks about, as they were when it was loaded.
     pub(crate) named: NamedFiles,
     /// What its places stand for.
@@ -149,20 +153,56 @@ struct Text {
     layer: Layer,
 }
 
+/// Texts, and the files that they are of: those too that could be there and are not.
+#[derive(Default)]
+struct Texts {
+    texts: Vec<Text>,
+    files: Vec<PolicyFile>,
+}
+
+impl Texts {
+    fn add(&mut self, file: PolicyFile, name: &Path, layer: Layer) {
+        self.texts.push(Text {
+            name: name.display().to_string(),
+            bytes: file.text.clone(),
+            layer,
+        });
+        self.files.push(file);
+    }
+
+    fn add_missing(&mut self, path: &Path) -> Result<(), PolicyError> {
+        let missing = PolicyFile::missing(path).map_err(files::failed(path))?;
+        self.files.push(missing);
+        Ok(())
+    }
+
+    /// Below the machine's floor, if there is one.
+    fn with_floor(mut self) -> Result<Self, PolicyError> {
+        let path = Path::new(FLOOR);
+        match files::read_floor(path)? {
+            Some(floor) => self.add(floor, path, Layer::Floor),
+            None => self.add_missing(path)?,
+        }
+        Ok(self)
+    }
+}
+
 impl LoadedPolicy {
     /// # Errors
     /// If a file cannot be read or has a fault: all faults at once.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
-        let texts = with_every_sessions(texts(args, places)?)?;
+        let texts = texts(args, places)?.with_floor()?;
         let includes = FileIncludes::default();
-        let mut policy = Self::compile(&texts, &meant_places(args, places)?, &includes)?;
-        policy.notes.extend(includes.notes.into_vec());
+        let mut policy = Self::compile(texts, &meant_places(args, places)?, &includes)?;
+        let (files, notes) = includes.into_parts();
+        policy.files.extend(files);
+        policy.notes.extend(notes);
         Ok(policy)
     }
 
-    /// The policy of `texts`; its notes are theirs.
+    /// The policy of `texts`; its notes and files are theirs.
     fn compile(
-        texts: &[Text],
+        Texts { texts, files }: Texts,
         places: &PolicyPlaces,
         includes: &dyn Includes,
     ) -> Result<Self, PolicyError> {
@@ -181,6 +221,7 @@ impl LoadedPolicy {
             named: NamedFiles::of(&rules),
             rules,
             notes: notes.collect(),
+            files,
             places: places.clone(),
         })
     }
@@ -192,41 +233,24 @@ impl LoadedPolicy {
     }
 }
 
-/// `texts` below the machine's floor, if there is one.
-fn with_every_sessions(mut texts: Vec<Text>) -> Result<Vec<Text>, PolicyError> {
-    texts.extend(files::read_floor(FLOOR)?.map(|bytes| Text {
-        name: FLOOR.to_owned(),
-        bytes,
-        layer: Layer::Floor,
-    }));
-    Ok(texts)
-}
-
-fn texts(args: &PolicyArgs, places: &Places) -> Result<Vec<Text>, PolicyError> {
-    let mut texts = Vec::new();
+fn texts(args: &PolicyArgs, places: &Places) -> Result<Texts, PolicyError> {
+    let mut texts = Texts::default();
     for name in &args.preset {
-        texts.push(preset_text(name)?);
+        texts.texts.push(preset_text(name)?);
     }
     for path in &args.policy {
-        let bytes = files::read(path)?;
-        texts.push(user_text(path, bytes));
+        texts.add(files::read(path)?, path, Layer::User);
     }
-    if texts.is_empty() {
+    if texts.texts.is_empty() {
         let own = places.policy();
-        texts.push(match files::read_if_there(&own)? {
-            Some(bytes) => user_text(&own, bytes),
-            None => preset_text(DEFAULT_PRESET)?,
-        });
+        if let Some(file) = files::read_if_there(&own)? {
+            texts.add(file, &own, Layer::User);
+        } else {
+            texts.add_missing(&own)?;
+            texts.texts.push(preset_text(DEFAULT_PRESET)?);
+        }
     }
     Ok(texts)
-}
-
-fn user_text(path: &std::path::Path, bytes: Vec<u8>) -> Text {
-    Text {
-        name: path.display().to_string(),
-        bytes,
-        layer: Layer::User,
-    }
 }
 
 fn preset_text(name: &str) -> Result<Text, PolicyError> {

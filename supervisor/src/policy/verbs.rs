@@ -6,12 +6,13 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 
 use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
-use super::{LoadedPolicy, PolicyError, import, lint, trial};
+use super::{LoadedPolicy, PolicyError, accept, files, import, lint, trial};
 use crate::audit::escaped;
 use crate::cli::{InitArgs, LoadArgs, PolicyArgs, PolicyCommand, ShowArgs};
 use crate::control::{self, VerbError};
 use crate::exit::ExitStatus;
 use crate::front;
+use crate::past::Past;
 use crate::places::Places;
 
 /// What `init` writes.
@@ -33,6 +34,7 @@ pub(crate) fn obey(command: &PolicyCommand, out: &mut impl Write) -> Result<Exit
             warn_of(args);
             return control::load_policy(args, out);
         }
+        PolicyCommand::Accept(args) => accept::accept(args, out)?,
         PolicyCommand::Schema => writeln!(out, "{}", schema())?,
     }
     Ok(ExitStatus::Success)
@@ -53,12 +55,10 @@ fn warn_of(args: &LoadArgs) {
 }
 
 /// Writes the first policy, and nothing over another.
-fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), PolicyError> {
-    let path = match &args.file {
-        Some(path) => path.clone(),
-        None => Places::find()?.policy(),
-    };
-    let failed = |error: io::Error| {
+fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), VerbError> {
+    let places = Places::of(&args.state)?;
+    let path = args.file.clone().unwrap_or_else(|| places.policy());
+    let failed = |error: io::Error| -> PolicyError {
         let path = path.clone();
         if error.kind() == io::ErrorKind::AlreadyExists {
             PolicyError::Exists(path)
@@ -76,6 +76,11 @@ fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), PolicyError> {
     let mut file = options.open(&path).map_err(failed)?;
     file.write_all(FIRST_POLICY.as_bytes()).map_err(failed)?;
     writeln!(out, "wrote {}", path.display())?;
+    // Known text from outside; a member's is as any other that it writes.
+    let past = Past::open(places.state())?;
+    if past.judge_outside().is_ok() {
+        past.accept(&files::read(&path)?)?;
+    }
     Ok(())
 }
 
