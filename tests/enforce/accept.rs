@@ -218,7 +218,8 @@ fn a_directory_that_is_put_above_a_policy_is_a_change_of_it() {
 fn in_session_of(ground: &Ground, name: &str, script: &str) {
     let mut command = Command::new(binary("execward"));
     command.args(["run", "-q", "--session", name, "--prompt", "none"]);
-    command.args(["--preset", "dev"]);
+    let log = ground.path("other.jsonl").display().to_string();
+    command.args(["--preset", "dev", "--audit", &log]);
     command
         .args(ground.state())
         .args(["--", "sh", "-c", script]);
@@ -355,12 +356,13 @@ fn a_policy_of_ones_own_that_is_gone_is_a_change() {
         .path("config/execward/policy.toml")
         .display()
         .to_string();
+    let log = ground.path("own.jsonl").display().to_string();
     let by_default = |cmd: &[&str]| {
         let mut command = Command::new(binary("execward"));
         command
             .args(["run", "-q", "--session", "own", "--prompt", "none"])
             .args(ground.state());
-        command.arg("--").args(cmd);
+        command.args(["--audit", &log, "--"]).args(cmd);
         with_places(&ground, &mut command);
         let (status, _, stderr) = finish(command);
         (status.code(), stderr)

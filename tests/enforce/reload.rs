@@ -254,6 +254,7 @@ fn a_socket_lies_where_control_names_it_also_where_nobody_is_asked() {
     );
     let mut load = std::process::Command::new(binary("execward"));
     load.args(["policy", "load", &open, "--control", &socket]);
+    load.args(session.0.ground().state());
     let (status, _, stderr) = execward_tests::finish(load);
     assert_eq!(status.code(), Some(0), "{stderr}");
     assert_eq!(status_of("/usr/bin/touch a", &mut session), "0");

@@ -153,7 +153,7 @@ fn a_session_types_nothing_on_its_terminal() {
     let ways = execward_tests::binary("fixture-ways").display().to_string();
     let execward = execward_tests::binary("execward").display().to_string();
     terminal.press(&format!(
-        "{execward} run -q --policy policy.toml -- {ways} type 'touch by-gated'\n"
+        "{execward} run -q --state state --policy policy.toml -- {ways} type 'touch by-gated'\n"
     ));
     terminal.wait_for("size=0");
     terminal.wait_for("errno=1");
