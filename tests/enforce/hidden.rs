@@ -19,7 +19,7 @@ fn what_execward_keeps_is_out_of_sight_and_cannot_be_uncovered() {
         );
         return skip("only root can have a mount namespace");
     }
-    let look = "cat policy.toml audit.jsonl; ls /run/execward; ls /var/lib/execward; echo seen
+    let look = "cat policy.toml audit.jsonl; ls /run/execward; ls state/execward; echo seen
         umount policy.toml 2>/dev/null && echo uncovered; umount /run/execward 2>/dev/null && echo uncovered
         (: > policy.toml) 2>/dev/null; mv policy.toml away 2>/dev/null && echo moved; touch own && echo own";
     for user in ["", "--user=nobody"] {
