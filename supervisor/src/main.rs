@@ -31,6 +31,8 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+#[cfg(test)]
+mod mutation;
 mod named;
 mod notices;
 mod parking;
