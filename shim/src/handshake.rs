@@ -5,7 +5,7 @@
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd, RawFd};
 
 use nix::cmsg_space;
 use nix::errno::Errno;
@@ -122,7 +122,7 @@ pub fn send_go(socket: impl AsFd) -> io::Result<()> {
 pub fn await_go(socket: impl AsFd) -> io::Result<()> {
     let mut buffer = [0; 8];
     match receive(socket, &mut buffer)? {
-        (message, _) if message == [VERSION, GO] => Ok(()),
+        ([VERSION, GO], fds) if fds.is_empty() => Ok(()),
         ([], _) => Err(io::ErrorKind::UnexpectedEof.into()),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -134,11 +134,11 @@ pub fn await_go(socket: impl AsFd) -> io::Result<()> {
 /// What recvmsg(2) answers, or `InvalidData` for a message that is not of this contract.
 pub fn receive_report(socket: impl AsFd) -> io::Result<Report> {
     let mut buffer = [0; 8];
-    let (message, fd) = receive(socket, &mut buffer)?;
-    match (message, fd) {
-        ([], None) => Ok(Report::Closed),
-        ([VERSION, LISTENING], Some(listener)) => Ok(Report::Listening(listener)),
-        ([VERSION, FAILED, stage, a, b, c, d], None) => {
+    let (message, mut fds) = receive(socket, &mut buffer)?;
+    match (message, fds.pop(), fds.len()) {
+        ([], None, _) => Ok(Report::Closed),
+        ([VERSION, LISTENING], Some(listener), 0) => Ok(Report::Listening(listener)),
+        ([VERSION, FAILED, stage, a, b, c, d], None, _) => {
             let errno = Errno::from_raw(i32::from_le_bytes([*a, *b, *c, *d]));
             let stage = Stage::from_code(*stage).ok_or(io::ErrorKind::InvalidData)?;
             Ok(Report::Failed { stage, errno })
@@ -160,9 +160,13 @@ fn send(socket: impl AsFd, message: &[u8], control: &[ControlMessage<'_>]) -> io
     Ok(())
 }
 
-fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(&[u8], Option<OwnedFd>)> {
-    let mut control = cmsg_space!([std::os::fd::RawFd; 1]);
-    let (len, fd) = {
+/// Takes one message and the descriptors that came with it, all of them: what there is no room for,
+/// nix would leave open.
+fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(&[u8], Vec<OwnedFd>)> {
+    /// Most descriptors in one message: `SCM_MAX_FD` of linux/net/scm.h.
+    const FDS_MAX: usize = 253;
+    let mut control = cmsg_space!([RawFd; FDS_MAX]);
+    let (len, fds) = {
         let mut iov = [IoSliceMut::new(buffer)];
         let flags = MsgFlags::MSG_CMSG_CLOEXEC;
         let raw = socket.as_fd().as_raw_fd();
@@ -172,97 +176,24 @@ fn receive(socket: impl AsFd, buffer: &mut [u8]) -> io::Result<(&[u8], Option<Ow
                 other => break other?,
             }
         };
-        let mut fd = None;
+        let mut fds = Vec::new();
         for item in message.cmsgs()? {
-            if let ControlMessageOwned::ScmRights(fds) = item {
-                for raw in fds {
-                    fd = Some(adopt(raw));
-                }
+            if let ControlMessageOwned::ScmRights(received) = item {
+                fds.extend(received.into_iter().map(adopt));
             }
         }
-        (message.bytes, fd)
+        (message.bytes, fds)
     };
     let received: &[u8] = buffer;
-    Ok((received.get(..len).unwrap_or_default(), fd))
+    Ok((received.get(..len).unwrap_or_default(), fds))
 }
 
 #[expect(unsafe_code, reason = "SCM_RIGHTS hands descriptors over as numbers")]
-fn adopt(raw: std::os::fd::RawFd) -> OwnedFd {
+fn adopt(raw: RawFd) -> OwnedFd {
     // SAFETY: recvmsg(2) has just installed this descriptor for the message being read, and each
     // number of the control message is adopted once, here.
     unsafe { OwnedFd::from_raw_fd(raw) }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use nix::sys::socket::{AddressFamily, SockFlag, SockType, socketpair};
-
-    fn pair() -> (OwnedFd, OwnedFd) {
-        socketpair(
-            AddressFamily::Unix,
-            SockType::SeqPacket,
-            None,
-            SockFlag::SOCK_CLOEXEC,
-        )
-        .unwrap()
-    }
-
-    #[test]
-    fn a_listener_crosses_with_its_report() {
-        let (gate, shim) = pair();
-        let sent = std::fs::File::open("/dev/null").unwrap();
-        send_listener(&shim, &sent.into()).unwrap();
-        assert!(matches!(
-            receive_report(&gate).unwrap(),
-            Report::Listening(_)
-        ));
-    }
-
-    #[test]
-    fn a_failure_keeps_stage_and_errno() {
-        let (gate, shim) = pair();
-        for stage in Stage::ALL {
-            send_failure(&shim, stage, Errno::EBUSY).unwrap();
-            let Report::Failed { stage: seen, errno } = receive_report(&gate).unwrap() else {
-                panic!("not a failure");
-            };
-            assert_eq!((seen, errno), (stage, Errno::EBUSY));
-        }
-    }
-
-    #[test]
-    fn a_closed_peer_is_an_end_for_both_sides() {
-        let (gate, shim) = pair();
-        drop(shim);
-        assert!(matches!(receive_report(&gate).unwrap(), Report::Closed));
-        let (gate, shim) = pair();
-        drop(gate);
-        assert_eq!(
-            await_go(&shim).unwrap_err().kind(),
-            io::ErrorKind::UnexpectedEof
-        );
-    }
-
-    #[test]
-    fn a_message_of_another_version_is_refused() {
-        let (gate, shim) = pair();
-        send(&shim, &[VERSION + 1, LISTENING], &[]).unwrap();
-        assert_eq!(
-            receive_report(&gate).unwrap_err().kind(),
-            io::ErrorKind::InvalidData
-        );
-        send(&gate, &[VERSION + 1, GO], &[]).unwrap();
-        assert_eq!(
-            await_go(&shim).unwrap_err().kind(),
-            io::ErrorKind::InvalidData
-        );
-    }
-
-    #[test]
-    fn a_go_ahead_is_understood() {
-        let (gate, shim) = pair();
-        send_go(&gate).unwrap();
-        await_go(&shim).unwrap();
-    }
-}
+mod tests;

@@ -32,6 +32,8 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+#[cfg(test)]
+mod mutation;
 mod named;
 mod notices;
 mod own_process;

@@ -19,7 +19,7 @@ use crate::kernel::Kernel;
 use crate::plan::Plan;
 use crate::session::SessionError;
 use crate::system::cannot;
-use crate::tracee::Procfs;
+use crate::tracee::{Procfs, whole_lines};
 
 /// The directories.
 const SEALED: [&str; 3] = ["/proc/sys", "/sys/kernel", "/sys/fs/cgroup"];
@@ -88,39 +88,58 @@ fn own_namespace() -> io::Result<()> {
 /// Makes a directory and every mount below it read-only.
 fn close(directory: &str) -> io::Result<()> {
     mount_bind_recursive(directory, directory)?;
-    let table = fs::read_to_string("/proc/self/mountinfo")?;
-    for line in table.lines() {
-        let mut fields = line.split(' ').skip(4);
-        let (Some(point), Some(options)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let rest = point.strip_prefix(directory);
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-            let flags = flags_of(options) | MountFlags::BIND | MountFlags::RDONLY;
-            mount_remount(unescaped(point), flags, "")?;
-        }
+    let table = fs::read("/proc/self/mountinfo")?;
+    for (point, flags) in mounts_below(directory, &table) {
+        let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
+        mount_remount(point.as_slice(), flags, "")?;
     }
     Ok(())
 }
 
-/// The flags of a mount, which a remount must name again: proc_pid_mountinfo(5).
-fn flags_of(options: &str) -> MountFlags {
-    let flag = |option| match option {
-        "nosuid" => MountFlags::NOSUID,
-        "nodev" => MountFlags::NODEV,
-        "noexec" => MountFlags::NOEXEC,
-        "noatime" => MountFlags::NOATIME,
-        "nodiratime" => MountFlags::NODIRATIME,
-        "relatime" => MountFlags::RELATIME,
+/// The mounts at and below `directory` in the text of a mountinfo file, proc_pid_mountinfo(5), each
+/// with its flags.
+fn mounts_below<'t>(
+    directory: &'t str,
+    table: &'t [u8],
+) -> impl Iterator<Item = (Vec<u8>, MountFlags)> + 't {
+    whole_lines(table).filter_map(|line| {
+        let mut fields = line.split(|byte| *byte == b' ').skip(4);
+        let (point, options) = (fields.next()?, fields.next()?);
+        let rest = point.strip_prefix(directory.as_bytes())?;
+        let is_below = rest.is_empty() || rest.starts_with(b"/");
+        is_below.then(|| (unescaped(point), flags_of(options)))
+    })
+}
+
+/// The flags of a mount, which a remount must name again.
+fn flags_of(options: &[u8]) -> MountFlags {
+    let flag = |option: &[u8]| match option {
+        b"nosuid" => MountFlags::NOSUID,
+        b"nodev" => MountFlags::NODEV,
+        b"noexec" => MountFlags::NOEXEC,
+        b"noatime" => MountFlags::NOATIME,
+        b"nodiratime" => MountFlags::NODIRATIME,
+        b"relatime" => MountFlags::RELATIME,
         _ => MountFlags::empty(),
     };
-    options.split(',').map(flag).collect()
+    options.split(|byte| *byte == b',').map(flag).collect()
 }
 
 /// The path that the table shows, where a space is `\040`.
-fn unescaped(point: &str) -> String {
-    let spaced = point.replace("\\040", " ").replace("\\011", "\t");
-    spaced.replace("\\012", "\n").replace("\\134", "\\")
+fn unescaped(shown: &[u8]) -> Vec<u8> {
+    let (mut path, mut rest) = (Vec::with_capacity(shown.len()), shown);
+    loop {
+        let (byte, behind) = match rest {
+            [b'\\', b'0', b'4', b'0', behind @ ..] => (b' ', behind),
+            [b'\\', b'0', b'1', b'1', behind @ ..] => (b'\t', behind),
+            [b'\\', b'0', b'1', b'2', behind @ ..] => (b'\n', behind),
+            [b'\\', b'1', b'3', b'4', behind @ ..] => (b'\\', behind),
+            [byte, behind @ ..] => (*byte, behind),
+            [] => return path,
+        };
+        path.push(byte);
+        rest = behind;
+    }
 }
 
 fn is_read_only(directory: &str) -> bool {
@@ -133,13 +152,78 @@ fn is_read_only(directory: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+    use proptest::sample::{select, subsequence};
+
     use super::*;
+
+    const FLAGS: [(&str, MountFlags); 4] = [
+        ("nosuid", MountFlags::NOSUID),
+        ("nodev", MountFlags::NODEV),
+        ("noexec", MountFlags::NOEXEC),
+        ("relatime", MountFlags::RELATIME),
+    ];
+
+    /// As fs/proc_namespace.c escapes a mount point.
+    fn escaped(point: &[u8]) -> Vec<u8> {
+        let escape = |byte: &u8| match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => format!("\\{byte:03o}").into_bytes(),
+            other => vec![*other],
+        };
+        point.iter().flat_map(escape).collect()
+    }
+
+    /// A mount point, and where its flags are in [`FLAGS`].
+    fn any_mount() -> impl Strategy<Value = (Vec<u8>, Vec<usize>)> {
+        let start = select(vec![
+            "/sys/kernel",
+            "/sys/kernel/",
+            "/sys/kernels",
+            "/sys",
+            "/",
+        ]);
+        let ends = select(vec![
+            "",
+            "a b",
+            "\\040",
+            "\n7 1 0:1 / /sys/kernel/x rw",
+            "\u{e9}",
+        ]);
+        let end = prop_oneof![
+            ends.prop_map(|end| end.as_bytes().to_vec()),
+            vec(1..=u8::MAX, 0..8)
+        ];
+        let point = (start, end).prop_map(|(start, end)| [start.as_bytes(), &end].concat());
+        (point, subsequence(vec![0, 1, 2, 3], 0..=4))
+    }
+
+    proptest! {
+        #[test]
+        fn a_mount_below_is_remounted_by_its_own_name_and_flags(mounts in vec(any_mount(), 0..6)) {
+            let mut table = Vec::new();
+            let mut expected = Vec::new();
+            for (point, flags) in &mounts {
+                let words: String = flags.iter().map(|at| format!(",{}", FLAGS[*at].0)).collect();
+                table.extend(b"7 1 0:9 / ");
+                table.extend(escaped(point));
+                table.extend(format!(" rw{words} shared:1 - tmpfs x rw\n").into_bytes());
+                let is_below = point == b"/sys/kernel" || point.starts_with(b"/sys/kernel/");
+                if is_below {
+                    let flags: MountFlags = flags.iter().map(|at| FLAGS[*at].1).collect();
+                    expected.push((point.clone(), flags));
+                }
+            }
+            let found: Vec<_> = mounts_below("/sys/kernel", &table).collect();
+            prop_assert_eq!(found, expected);
+        }
+    }
 
     #[test]
     fn a_remount_names_the_flags_that_were() {
-        let flags = flags_of("rw,nosuid,noexec,relatime");
+        let flags = flags_of(b"rw,nosuid,noexec,relatime");
         let expected = MountFlags::NOSUID | MountFlags::NOEXEC | MountFlags::RELATIME;
         assert_eq!(flags, expected);
-        assert_eq!(unescaped("/sys/a\\040b"), "/sys/a b");
+        assert_eq!(unescaped(b"/sys/a\\040b"), b"/sys/a b");
     }
 }

@@ -29,6 +29,9 @@ pub(super) fn rendered(message: &impl Serialize) -> Line {
     }
 }
 
+/// Most bytes that are taken from a connection at once.
+const PIECE_BYTES: usize = 4096;
+
 /// Takes lines from a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
@@ -60,16 +63,10 @@ impl Lines {
         stream: &UnixStream,
     ) -> Result<Option<(Vec<u8>, Approver)>, ConnectionError> {
         loop {
-            if let Some(end) = self.bytes.iter().position(|byte| *byte == b'\n') {
-                let rest = self.bytes.split_off(end + 1);
-                let line = std::mem::replace(&mut self.bytes, rest);
-                let sender = self.sender.ok_or(ConnectionError::NoSender)?;
-                return Ok(Some((line, sender)));
+            if let Some(line) = self.take()? {
+                return Ok(Some(line));
             }
-            if self.bytes.len() >= LINE_MAX_BYTES {
-                return Err(ConnectionError::TooLong);
-            }
-            let mut piece = [0; 4096];
+            let mut piece = [0; PIECE_BYTES];
             let receive = || receive(stream, &mut piece);
             let (len, sender) = stream.async_io(Interest::READABLE, receive).await?;
             if len == 0 {
@@ -77,6 +74,22 @@ impl Lines {
             }
             self.add(piece.get(..len).unwrap_or_default(), sender)?;
         }
+    }
+
+    /// The first of the lines that are here.
+    fn take(&mut self) -> Result<Option<(Vec<u8>, Approver)>, ConnectionError> {
+        // How much of a line has come in beyond the limit is chance: its end may be there or not.
+        let mut first = self.bytes.iter().take(LINE_MAX_BYTES);
+        let Some(end) = first.position(|byte| *byte == b'\n') else {
+            return match self.bytes.len() {
+                0..LINE_MAX_BYTES => Ok(None),
+                _ => Err(ConnectionError::TooLong),
+            };
+        };
+        let rest = self.bytes.split_off(end + 1);
+        let line = std::mem::replace(&mut self.bytes, rest);
+        let sender = self.sender.ok_or(ConnectionError::NoSender)?;
+        Ok(Some((line, sender)))
     }
 
     /// The kernel joins no bytes of two senders in one call; a line must not join them either.
@@ -129,43 +142,4 @@ pub(crate) async fn send(mut to: OwnedWriteHalf, mut lines: Receiver<Line>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const ONE: Approver = Approver { uid: 1, pid: 1 };
-    const OTHER: Approver = Approver { uid: 1, pid: 2 };
-
-    #[test]
-    fn a_line_is_one_senders() {
-        let mut lines = Lines::default();
-        lines.add(b"half", Some(ONE)).unwrap();
-        lines.add(b" and half", Some(ONE)).unwrap();
-        let error = lines.add(b"\n", Some(OTHER)).unwrap_err();
-        assert!(matches!(error, ConnectionError::TwoSenders(ONE, OTHER)));
-        let mut lines = Lines::default();
-        assert!(matches!(
-            lines.add(b"x", None),
-            Err(ConnectionError::NoSender)
-        ));
-    }
-
-    #[tokio::test(flavor = "current_thread")]
-    async fn lines_come_with_their_sender_whole_and_bounded() {
-        let (ours, theirs) = std::os::unix::net::UnixStream::pair().unwrap();
-        ours.set_nonblocking(true).unwrap();
-        nix::sys::socket::setsockopt(&ours, nix::sys::socket::sockopt::PassCred, &true).unwrap();
-        let ours = UnixStream::from_std(ours).unwrap();
-        io::Write::write_all(&mut &theirs, b"one\ntwo\nthr").unwrap();
-        let mut lines = Lines::default();
-        let (line, sender) = lines.next(&ours).await.unwrap().unwrap();
-        assert_eq!(line, b"one\n");
-        assert_eq!(sender.pid, std::process::id());
-        assert_eq!(lines.next(&ours).await.unwrap().unwrap().0, b"two\n");
-        let writer = std::thread::spawn(move || {
-            io::Write::write_all(&mut &theirs, &[b'x'; LINE_MAX_BYTES]).unwrap();
-        });
-        let error = lines.next(&ours).await.unwrap_err();
-        assert!(matches!(error, ConnectionError::TooLong), "{error}");
-        writer.join().unwrap();
-    }
-}
+mod tests;

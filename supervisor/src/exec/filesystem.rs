@@ -9,7 +9,7 @@ use std::os::fd::BorrowedFd;
 use rustix::fs::{AtFlags, Statx, StatxFlags, statx};
 use rustix::io::Errno;
 
-use crate::tracee::TaskDir;
+use crate::tracee::{TaskDir, whole_lines};
 
 /// Whether a file's identity and content are the kernel's own to vouch for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,13 +79,13 @@ impl Filesystems {
 /// Looks `mount` up in the text of a mountinfo file, proc_pid_mountinfo(5).
 fn kind_of(mount: u64, table: &[u8]) -> Filesystem {
     let number = format!("{mount} ");
-    let kind = table
-        .split(|byte| *byte == b'\n')
+    let kind = whole_lines(table)
         .find_map(|line| line.strip_prefix(number.as_bytes()))
         .and_then(|line| {
-            let dash = line.windows(3).position(|window| window == b" - ")?;
-            let kind = line.get(dash + 3..)?.split(|byte| *byte == b' ').next()?;
-            str::from_utf8(kind).ok()
+            // Five fields more, some that may be left out, and a dash.
+            let mut fields = line.split(|byte| *byte == b' ').skip(5);
+            fields.find(|field| field == b"-")?;
+            str::from_utf8(fields.next()?).ok()
         });
     match kind {
         Some("proc") => Filesystem::Proc,
@@ -96,38 +96,4 @@ fn kind_of(mount: u64, table: &[u8]) -> Filesystem {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::tracee::{Procfs, Tid};
-    use std::os::fd::AsFd;
-
-    const TABLE: &[u8] = b"21 1 8:1 / / rw - ext4 /dev/vda rw\n\
-        121 21 0:22 / /proc rw shared:3 - proc proc rw\n\
-        5 21 0:40 / /a\\040-\\040b rw master:1 propagate_from:2 - fuse.sshfs x rw\n";
-
-    #[test]
-    fn a_mount_is_found_by_its_whole_number() {
-        assert_eq!(kind_of(21, TABLE), Filesystem::Local);
-        assert_eq!(kind_of(121, TABLE), Filesystem::Proc);
-        assert_eq!(kind_of(5, TABLE), Filesystem::Unstable);
-    }
-
-    #[test]
-    fn an_unknown_mount_is_unstable() {
-        assert_eq!(kind_of(1, TABLE), Filesystem::Unstable);
-        assert_eq!(kind_of(21, b""), Filesystem::Unstable);
-    }
-
-    #[test]
-    fn proc_and_a_temporary_file_are_told_apart() {
-        let proc = Procfs::open().unwrap();
-        let task = proc.task(Tid::own()).unwrap();
-        let mut seen = Filesystems::default();
-        for _again in 0..2 {
-            let file = std::fs::File::open("/proc/self/status").unwrap();
-            assert_eq!(seen.of(file.as_fd(), &task), Ok(Filesystem::Proc));
-            let file = tempfile::tempfile().unwrap();
-            assert_eq!(seen.of(file.as_fd(), &task), Ok(Filesystem::Local));
-        }
-    }
-}
+mod tests;

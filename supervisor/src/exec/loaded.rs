@@ -8,7 +8,7 @@ use rustix::fs::{AtFlags, StatxFlags, statx};
 
 use super::{FileId, SystemLoaders};
 use crate::ptrace::ExecStop;
-use crate::tracee::{Memory, MemoryError, TaskDir};
+use crate::tracee::{Memory, MemoryError, TaskDir, whole_lines};
 
 /// `AT_NULL`, `AT_ENTRY` and `AT_EXECFN` of linux/auxvec.h.
 const AT_NULL: u64 = 0;
@@ -228,13 +228,18 @@ impl Tables {
 /// What is mapped where the image begins.
 fn loader_at(task: &TaskDir, address: u64, loaders: &SystemLoaders, is_foreign: bool) -> Loader {
     let maps = task.read("maps").unwrap_or_default();
-    let mut lines = maps.split(|byte| *byte == b'\n');
-    let line = lines.find(|line| range_of(line).is_some_and(|range| range.contains(&address)));
-    match line.and_then(parse_mapping) {
+    match mapping_at(&maps, address) {
         Some((mapped, path)) if loaders.has(mapped, path, is_foreign) => Loader::System,
         Some((mapped, path)) if mapped.inode != 0 => Loader::Other(mapped, path.to_vec()),
         Some(_) | None => Loader::Unknown,
     }
+}
+
+/// Device, inode and path of what the text of a maps file has at `address`.
+fn mapping_at(maps: &[u8], address: u64) -> Option<(FileId, &[u8])> {
+    whole_lines(maps)
+        .find(|line| range_of(line).is_some_and(|range| range.contains(&address)))
+        .and_then(parse_mapping)
 }
 
 /// The addresses of a line of a maps file.
@@ -261,34 +266,4 @@ pub(super) fn parse_mapping(line: &[u8]) -> Option<(FileId, &[u8])> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn tables_are_read_to_the_end_of_the_vector() {
-        let words = [2, 100, 104, 0, 108, 0, 9, 0x7000, 31, 120, 0, 0];
-        let tables = Tables::parse(words.into_iter()).unwrap();
-        assert_eq!((tables.argc, tables.first_argument), (2, 100));
-        assert_eq!((tables.execfn, tables.entry), (120, 0x7000));
-        for cut in 0..words.len() {
-            assert!(
-                Tables::parse(words.into_iter().take(cut)).is_none(),
-                "cut at {cut}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_mapping_names_its_file() {
-        let line = b"7f00-7f10 r--p 00000000 fe:00 2752 /lib/ld so";
-        let (id, path) = parse_mapping(line).unwrap();
-        assert_eq!(
-            id,
-            FileId {
-                device: (0xfe, 0),
-                inode: 2752
-            }
-        );
-        assert_eq!(path, b"/lib/ld so");
-    }
-}
+mod tests;

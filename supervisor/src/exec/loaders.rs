@@ -5,7 +5,7 @@ use std::fs;
 
 use super::loaded::parse_mapping;
 use super::{FileId, SessionRoot};
-use crate::tracee::Procfs;
+use crate::tracee::{Procfs, whole_lines};
 
 /// Where the interpreters that C libraries name lie, by their ABIs.
 const NAMES: [&[u8]; 8] = [
@@ -35,7 +35,7 @@ impl SystemLoaders {
             .filter_map(|name| session.named_file_at(name, proc));
         let known: Vec<_> = found.collect();
         let maps = fs::read("/proc/self/maps").unwrap_or_default();
-        let mut mappings = maps.split(|byte| *byte == b'\n').filter_map(parse_mapping);
+        let mut mappings = whole_lines(&maps).filter_map(parse_mapping);
         let mapped = mappings.find(|(_, path)| known.iter().any(|(_, known)| known == path));
         Self {
             mapped: mapped.map(|(id, _)| id),

@@ -33,6 +33,16 @@ pub(crate) struct SyscallData {
     pub(crate) arguments: [u64; 6],
 }
 
+impl SyscallData {
+    pub(crate) fn of(raw: &libc::seccomp_data) -> Self {
+        Self {
+            arch: raw.arch,
+            number: raw.nr.cast_unsigned(),
+            arguments: raw.args,
+        }
+    }
+}
+
 /// What the kernel is told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reply {
@@ -58,11 +68,7 @@ impl Notification {
             listener,
             id: raw.id,
             tid: Tid::new(raw.pid),
-            data: SyscallData {
-                arch: raw.data.arch,
-                number: raw.data.nr.cast_unsigned(),
-                arguments: raw.data.args,
-            },
+            data: SyscallData::of(&raw.data),
             is_answered: false,
         }
     }

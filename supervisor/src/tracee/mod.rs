@@ -1,6 +1,7 @@
 //! Reading a task: its number, its proc directory, its status, its memory, its rights.
 
 mod credentials;
+mod lines;
 mod memory;
 mod pidfd;
 mod procfs;
@@ -8,6 +9,7 @@ mod status;
 mod tid;
 
 pub(crate) use credentials::{Credentials, as_task};
+pub(crate) use lines::whole_lines;
 pub(crate) use memory::{Memory, MemoryError};
 pub(crate) use pidfd::is_alive;
 pub(crate) use procfs::{Procfs, ProcfsError, TaskDir, status_below};

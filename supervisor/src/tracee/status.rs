@@ -2,7 +2,7 @@
 
 use rustix::io::Errno;
 
-use super::{Credentials, Tid};
+use super::{Credentials, Tid, whole_lines};
 
 /// What the gate reads of a task's status. See proc_pid_status(5).
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -98,8 +98,7 @@ struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {
     fn value(&self, name: &'static str) -> Result<&'a [u8], StatusError> {
-        self.0
-            .split(|byte| *byte == b'\n')
+        whole_lines(self.0)
             .find_map(|line| line.strip_prefix(name.as_bytes())?.strip_prefix(b":"))
             .map(<[u8]>::trim_ascii)
             .ok_or(StatusError::Line(name))
@@ -134,48 +133,4 @@ impl<'a> Lines<'a> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const TEXT: &str = "Name:\tevil\\nTgid:\t1\nUmask:\t0022\nState:\tT (stopped)\nTgid:\t42\n\
-        Ngid:\t0\nPid:\t43\nPPid:\t7\nTracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\n\
-        Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nCapEff:\t000001ffffffffff\n";
-
-    #[test]
-    fn every_line_lands_in_its_field() {
-        let status = Status::parse(TEXT.as_bytes()).unwrap();
-        assert_eq!((status.tgid, status.ppid), (Tid::new(42), Tid::new(7)));
-        assert_eq!(status.ns_tgids, [42, 2]);
-        assert_eq!(status.credentials.fsuid, 1003);
-        assert_eq!(status.credentials.groups, [4, 27]);
-        assert!(status.is_stopped());
-    }
-
-    #[test]
-    fn a_signal_that_is_blocked_does_not_act() {
-        let text = |blocked: &str| format!("SigPnd:\t2\nShdPnd:\t4000\nSigBlk:\t{blocked}\n");
-        let signals = |blocked| deliverable_signals(text(blocked).as_bytes()).unwrap();
-        assert_eq!(
-            (signals("0"), signals("4000"), signals("4002")),
-            (0x4002, 2, 0)
-        );
-        assert!(deliverable_signals(b"SigPnd:\t2\n").is_err());
-        assert_eq!(
-            seccomp_filters(b"Seccomp:\t2\nSeccomp_filters:\t3\n").unwrap(),
-            3
-        );
-        assert!(seccomp_filters(b"Seccomp:\t2\n").is_err());
-    }
-
-    #[test]
-    fn a_missing_or_cut_line_is_an_error_and_not_a_default() {
-        for name in ["Tgid", "Uid", "Groups", "CapEff", "TracerPid", "NStgid"] {
-            let text: String = TEXT
-                .split_inclusive('\n')
-                .filter(|line| !line.starts_with(name))
-                .collect();
-            assert!(Status::parse(text.as_bytes()).is_err(), "without {name}");
-        }
-        assert!(Status::parse(b"").is_err());
-    }
-}
+mod tests;

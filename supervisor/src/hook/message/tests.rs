@@ -1,7 +1,4 @@
-use std::time::{Duration, Instant};
-
 use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use serde_json::json;
 
 use super::*;
@@ -67,31 +64,20 @@ fn any_message() -> impl Strategy<Value = Value> {
     })
 }
 
-/// With `EXECWARD_FUZZ_MINUTES` it goes on for that long; see `scripts/fuzz`.
-#[test]
-fn any_message_is_a_question_or_an_error() {
-    let minutes = std::env::var("EXECWARD_FUZZ_MINUTES").ok();
-    let minutes = minutes.and_then(|minutes| minutes.parse().ok());
-    let until = minutes.map(|minutes: u64| Instant::now() + Duration::from_secs(60 * minutes));
-    loop {
-        let ran = TestRunner::default().run(&any_message(), |message| {
-            for agent in AGENTS {
-                let text = message.to_string();
-                let Ok(message) = Message::read(agent, text.as_bytes()) else {
-                    continue;
-                };
-                let is_asked = message.question.is_some();
-                let is_before = message.event != "x"
-                    && (BEFORE.contains(&message.event.as_str()) != (agent == Agent::Cursor));
-                prop_assert_eq!(is_asked, is_before, "{}", text);
-                let cut = text.get(..text.len() - 1).unwrap_or_default();
-                prop_assert!(Message::read(agent, cut.as_bytes()).is_err());
-            }
-            Ok(())
-        });
-        ran.unwrap_or_else(|error| panic!("{error}"));
-        if until.is_none_or(|until| Instant::now() >= until) {
-            return;
+proptest! {
+    #[test]
+    fn any_message_is_a_question_or_an_error(message in any_message()) {
+        for agent in AGENTS {
+            let text = message.to_string();
+            let Ok(message) = Message::read(agent, text.as_bytes()) else {
+                continue;
+            };
+            let is_asked = message.question.is_some();
+            let is_before = message.event != "x"
+                && (BEFORE.contains(&message.event.as_str()) != (agent == Agent::Cursor));
+            prop_assert_eq!(is_asked, is_before, "{}", text);
+            let cut = text.get(..text.len() - 1).unwrap_or_default();
+            prop_assert!(Message::read(agent, cut.as_bytes()).is_err());
         }
     }
 }
