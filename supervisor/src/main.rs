@@ -7,6 +7,7 @@ mod approval;
 mod attached;
 mod audit;
 mod beginning;
+mod changeable;
 mod check;
 mod cli;
 mod command;
