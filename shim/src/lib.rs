@@ -23,4 +23,5 @@ pub mod handshake;
 mod install;
 mod start;
 
+pub use capabilities::DROPPED;
 pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, Rights, main};

@@ -50,6 +50,8 @@ pub(crate) enum Command {
     /// Answer agents that ask before they use a tool: advice, beside what the gate enforces
     #[command(subcommand)]
     Hook(HookCommand),
+    /// Find out whether what execward promises holds on this machine
+    Doctor(DoctorArgs),
     /// Print a shell's completions
     Completions {
         /// Which shell
@@ -74,6 +76,15 @@ pub(crate) struct PolicyArgs {
     /// What ${workspace} means in the policy [default: the current directory]
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// One line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `check` judges beside calls of tools.

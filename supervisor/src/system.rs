@@ -5,6 +5,15 @@ use std::io;
 
 use nix::errno::Errno;
 
+/// The last words of a start that the system refused.
+pub(crate) const DOCTOR: &str = "`execward doctor` says what holds here";
+
+/// A message without them.
+pub(crate) fn without_doctor(message: &str) -> &str {
+    let rest = message.strip_suffix(DOCTOR);
+    rest.map_or(message, |rest| rest.trim_end_matches("; "))
+}
+
 /// Such a step.
 #[derive(Debug)]
 pub(crate) struct SystemError {
