@@ -48,7 +48,7 @@ use crate::seccomp::Listener;
 use crate::session_record::{keeps_caps, session_note, session_start};
 use crate::settled::Settled;
 use crate::shell::Analyser;
-use crate::system::{SystemError, cannot};
+use crate::system::{DOCTOR, SystemError, cannot};
 use crate::texts::Texts;
 use crate::tracee::Tid;
 use crate::watch::{Pulse, Watch};
@@ -60,7 +60,7 @@ pub(crate) enum SessionError {
     Places(#[from] crate::places::PlacesError),
     #[error("{0}")]
     Policy(#[from] crate::policy::PolicyError),
-    #[error("{0}")]
+    #[error("{0}; {DOCTOR}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
     Log(#[from] crate::audit::LogError),
@@ -83,7 +83,7 @@ pub(crate) enum SessionError {
     },
     #[error("{0}; --prompt none does without")]
     Control(#[from] crate::control::ControlError),
-    #[error("{0}")]
+    #[error("{0}; {DOCTOR}")]
     Shim(String),
 }
 
