@@ -8,7 +8,7 @@ use rustix::thread::{
 
 /// Those by which a process makes or sees through what the gate rests on: mounts (over `/proc` too),
 /// other processes' memory, the kernel's own code and memory, devices, time, limits.
-const DROPPED: CapabilitySet = CapabilitySet::SYS_ADMIN
+pub const DROPPED: CapabilitySet = CapabilitySet::SYS_ADMIN
     .union(CapabilitySet::SYS_PTRACE)
     .union(CapabilitySet::SYS_MODULE)
     .union(CapabilitySet::SYS_RAWIO)

@@ -24,5 +24,6 @@ mod install;
 mod rights;
 mod start;
 
+pub use capabilities::DROPPED;
 pub use rights::{Ids, NoRights, Rights};
 pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, main};

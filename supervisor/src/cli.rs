@@ -51,6 +51,8 @@ pub(crate) enum Command {
     /// Answer agents that ask before they use a tool: advice, beside what the gate enforces
     #[command(subcommand)]
     Hook(HookCommand),
+    /// Find out whether what execward promises holds on this machine
+    Doctor(DoctorArgs),
     /// Print a shell's completions
     Completions {
         /// Which shell
@@ -84,6 +86,15 @@ pub(crate) struct StateArgs {
     /// $XDG_STATE_HOME/execward; root's /var/lib/execward]
     #[arg(long, value_name = "DIR")]
     pub(crate) state: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct DoctorArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// One line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// What `check` judges beside calls of tools.

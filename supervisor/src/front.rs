@@ -26,7 +26,7 @@ use crate::kin;
 use crate::link::{Link, Message};
 use crate::own_process::keep_on_exec;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
-use crate::system::{SystemError, cannot};
+use crate::system::{DOCTOR, SystemError, cannot};
 use crate::tracee::{Procfs, ProcfsError, Tid};
 use crate::watch::{Activity, Beat, Pulse, monotonic};
 
@@ -227,7 +227,8 @@ impl Front {
             ),
             false => format!(
                 "the gate ended before the command began ({how}) and could not say why; nothing \
-                 ran. Is something killing it, or the limit of open files (`ulimit -n`) too low?"
+                 ran. Something kills it, or the limit of open files (`ulimit -n`) is too low; \
+                 {DOCTOR}"
             ),
         });
         kin::kill_descendants(&self.proc, Tid::own());

@@ -91,8 +91,8 @@ pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionEr
     if !matches!(poll(&mut fds, limit), Ok(1..)) {
         let seconds = HANDOVER_DEADLINE.as_secs();
         return Err(SessionError::Shim(format!(
-            "the shim did not hand its listener over within {seconds} s; is something stopping or \
-             tracing it?"
+            "the shim did not hand its listener over within {seconds} s; something may stop or \
+             trace it"
         )));
     }
     match handshake::receive_report(shim) {
@@ -106,8 +106,8 @@ pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionEr
             "the shim died before it installed the filter; the kernel log may say why".into(),
         )),
         Err(error) => Err(SessionError::Shim(format!(
-            "the shim's report cannot be read: {error}; is the limit of open files (`ulimit -n`) \
-             too low?"
+            "the shim's report cannot be read: {error}; the limit of open files (`ulimit -n`) may \
+             be too low"
         ))),
     }
 }

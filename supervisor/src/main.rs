@@ -7,6 +7,7 @@ mod approval;
 mod attached;
 mod audit;
 mod beginning;
+mod changeable;
 mod check;
 mod cli;
 mod command;
@@ -15,6 +16,7 @@ mod consent;
 mod control;
 mod describer;
 mod diagnostics;
+mod doctor;
 mod exec;
 mod exit;
 mod fdpass;
@@ -83,12 +85,15 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Four processes are this program again. They are no commands of its users.
+    // Five processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
+        Some(doctor::inside::ARGUMENT) => {
+            return doctor::inside::main(arguments.get(1..).unwrap_or_default());
+        }
         _ => {}
     }
     let is_run = arguments.first().is_some_and(|first| first == "run");
@@ -124,6 +129,9 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         Command::Hook(command) => {
             hook::obey(&command, &mut std::io::stdin(), &mut std::io::stdout())
         }
+        Command::Doctor(args) => told_of(doctor::examine(&args, &mut std::io::stdout()), |_| {
+            ExitStatus::Io
+        }),
         Command::Completions { shell } => {
             clap_complete::generate(
                 shell,

@@ -46,7 +46,7 @@ use crate::sealed;
 use crate::seccomp::Listener;
 use crate::settled::Settled;
 use crate::shell::Analyser;
-use crate::system::{SystemError, cannot};
+use crate::system::{DOCTOR, SystemError, cannot};
 use crate::texts::Texts;
 use crate::tracee::Tid;
 use crate::user::{UserError, environment};
@@ -65,7 +65,7 @@ pub(crate) enum SessionError {
     Hide(#[from] HideError),
     #[error("{0}")]
     Past(#[from] crate::past::PastError),
-    #[error("{0}")]
+    #[error("{0}; {DOCTOR}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
     Log(#[from] LogError),
@@ -85,7 +85,7 @@ pub(crate) enum SessionError {
     FirstRecord { path: String, error: LogError },
     #[error("{0}; --prompt none does without")]
     Control(#[from] crate::control::ControlError),
-    #[error("{0}")]
+    #[error("{0}; {DOCTOR}")]
     Shim(String),
 }
 

@@ -5,6 +5,15 @@ use std::io;
 
 use nix::errno::Errno;
 
+/// The last words of a start that the system refused.
+pub(crate) const DOCTOR: &str = "`execward doctor` says what holds here";
+
+/// A message without them.
+pub(crate) fn without_doctor(message: &str) -> &str {
+    let rest = message.strip_suffix(DOCTOR);
+    rest.map_or(message, |rest| rest.trim_end_matches("; "))
+}
+
 /// Such a step.
 #[derive(Debug)]
 pub(crate) struct SystemError {
@@ -30,10 +39,10 @@ impl fmt::Display for SystemError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { what, error } = self;
         write!(f, "cannot {what}: {error}")?;
-        match next_step(error) {
-            Some(step) => write!(f, "; {step}"),
-            None => Ok(()),
+        if let Some(step) = next_step(error) {
+            write!(f, "; {step}")?;
         }
+        write!(f, "; {DOCTOR}")
     }
 }
 
@@ -63,10 +72,11 @@ mod tests {
         assert_eq!(
             told(Errno::EMFILE),
             "cannot start the gate: Too many open files (os error 24); raise the limit of open \
-             files (`ulimit -n`)"
+             files (`ulimit -n`); `execward doctor` says what holds here"
         );
-        assert!(told(Errno::EAGAIN).ends_with("(`ulimit -u`, a container's pids limit)"));
-        assert!(told(Errno::EPERM).ends_with("allow it there"));
-        assert!(told(Errno::ENOMEM).ends_with("(os error 12)"));
+        let step = |errno| without_doctor(&told(errno)).to_owned();
+        assert!(step(Errno::EAGAIN).ends_with("(`ulimit -u`, a container's pids limit)"));
+        assert!(step(Errno::EPERM).ends_with("allow it there"));
+        assert!(step(Errno::ENOMEM).ends_with("(os error 12)"));
     }
 }

@@ -4,14 +4,14 @@ use std::io::{self, Write};
 
 use execward_policy::{Machine, Places as PolicyPlaces, Warning};
 use jiff::Timestamp;
-use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
+use rustix::fs::{FileType, stat};
 use serde::Serialize;
 
 use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
+use crate::changeable;
 use crate::cli::LintArgs;
 use crate::exit::ExitStatus;
-use crate::path::directory;
 use crate::places::Places;
 
 /// Says what is hardly meant of the policy.
@@ -90,29 +90,6 @@ struct Here<'a> {
     places: &'a PolicyPlaces,
 }
 
-impl Here<'_> {
-    /// Whether sessions may change what is at `path` itself: a file's content, a directory's entries.
-    fn may_change(&self, path: &[u8]) -> bool {
-        const OTHERS_MAY_WRITE: u32 = 0o002;
-        let Ok(seen) = stat(path) else {
-            return false;
-        };
-        if seen.st_mode & OTHERS_MAY_WRITE != 0 || seen.st_uid == self.uid && self.uid != 0 {
-            return true;
-        }
-        // Root may write everything, and what is another's, that other may too.
-        match self.uid {
-            0 => seen.st_uid != 0,
-            _ => accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS).is_ok(),
-        }
-    }
-}
-
-/// The directory of what is at `path`, until the root.
-fn up(path: &[u8]) -> Option<&[u8]> {
-    (!path.is_empty() && path != b"/").then(|| directory(path))
-}
-
 impl Machine for Here<'_> {
     fn is_writable(&self, path: &[u8]) -> bool {
         let places = [&self.places.home, &self.places.workspace, &self.places.tmp].into_iter();
@@ -123,8 +100,7 @@ impl Machine for Here<'_> {
         if places.clone().any(is_below) {
             return true;
         }
-        let mut steps = std::iter::successors(Some(path), |path| up(path));
-        steps.any(|step| self.may_change(if step.is_empty() { b"/" } else { step }))
+        changeable::on_the_way(path, self.uid).is_some()
     }
 
     fn is_directory(&self, path: &[u8]) -> bool {
