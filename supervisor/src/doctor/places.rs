@@ -14,8 +14,9 @@ use super::finding::Finding;
 use crate::changeable;
 use crate::cli::PolicyArgs;
 use crate::exec::{Filesystem, Filesystems};
+use crate::past::Past;
 use crate::places::Places;
-use crate::policy::{FLOOR, LoadedPolicy, PolicyError};
+use crate::policy::{FLOOR, LoadedPolicy, PolicyError, accept};
 use crate::tracee::{Procfs, Tid};
 
 /// Least room under the logs, in bytes: a day of a busy session.
@@ -24,7 +25,11 @@ const ROOM: u64 = 64 << 20;
 /// # Errors
 /// If proc cannot be read.
 pub(super) fn findings(args: &PolicyArgs, places: &Places) -> io::Result<Vec<Finding>> {
-    let mut findings = vec![policy(args, places), logs(places.logs())?];
+    let mut findings = vec![
+        policy(args, places),
+        past(args, places),
+        logs(places.logs())?,
+    ];
     findings.extend(executable());
     Ok(findings)
 }
@@ -52,6 +57,29 @@ fn policy(args: &PolicyArgs, places: &Places) -> Finding {
         Err(error) => Finding::said("policy", &error.to_string()),
     };
     finding.promising(PROMISE)
+}
+
+/// What is remembered of earlier sessions, and whether one of them changed the policy.
+fn past(args: &PolicyArgs, places: &Places) -> Finding {
+    let files = LoadedPolicy::load(args, places).map(|policy| policy.files);
+    let command = accept::command_for(args, None);
+    let examined = Past::open(places.state())
+        .and_then(|past| past.examine(&files.unwrap_or_default(), &command));
+    let finding = match examined {
+        Ok(()) => Finding::ok(
+            "past",
+            format!(
+                "{}: no session changed the policy",
+                places.state().display()
+            ),
+        ),
+        Err(error) => {
+            let text = error.to_string();
+            // The difference is below.
+            Finding::said("past", text.lines().next().unwrap_or_default())
+        }
+    };
+    finding.promising("a policy that a session changed is not used before it is accepted")
 }
 
 /// Where sessions keep their logs, or the nearest directory above that is there.

@@ -30,7 +30,6 @@ args = "__must-ask"
 pub(super) struct Scratch {
     path: PathBuf,
     name: String,
-    places: Places,
     /// Directories that were not there before, the deepest first.
     made: Vec<PathBuf>,
 }
@@ -42,13 +41,10 @@ impl Scratch {
         let path = mkdtemp(&places::temporary().join(TEMPLATE))?;
         let name = path.file_name().unwrap_or_default();
         let name = name.to_str().unwrap_or_default().to_owned();
-        let [state, sockets] = [places.diagnostics(&name), places.sockets().join("session")];
-        let missing = [state.parent().unwrap_or(Path::new("/")), &sockets];
         let scratch = Self {
-            made: missing.into_iter().flat_map(missing_above).collect(),
+            made: missing_above(&places.sockets().join("session")),
             path,
             name,
-            places: places.clone(),
         };
         fs::write(scratch.path("policy.toml"), POLICY)?;
         Ok(scratch)
@@ -78,15 +74,6 @@ impl Scratch {
         let lines = text.split_inclusive('\n').filter(|it| it.ends_with('\n'));
         let records = lines.map(|line| serde_json::from_str(line).map_err(io::Error::other));
         records.collect()
-    }
-
-    /// Takes away what session `which` wrote outside the scratch.
-    pub(super) fn forget(&self, which: &str) {
-        let diagnostics = self.places.diagnostics(&self.session(which));
-        let removed = fs::remove_file(&diagnostics);
-        if let (Ok(()), Some(directory)) = (removed, diagnostics.parent()) {
-            remove_empty(directory);
-        }
     }
 }
 

@@ -50,6 +50,8 @@ impl<'s> Session<'s> {
             .arg(scratch.path("policy.toml"))
             .arg("--audit")
             .arg(scratch.log(which))
+            .arg("--state")
+            .arg(scratch.path("state"))
             .args(["--", "/proc/self/exe", inside::ARGUMENT, role])
             .arg(scratch.path("plain"))
             .stdin(Stdio::piped())
@@ -156,7 +158,6 @@ impl Drop for Session<'_> {
         if let Err(error) = ended {
             tracing::debug!(%error, "the front is not ended");
         }
-        self.scratch.forget(self.which);
     }
 }
 

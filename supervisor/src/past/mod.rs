@@ -94,9 +94,18 @@ impl Past {
     /// Takes `files` for the policy of a session that starts, and remembers them.
     ///
     /// # Errors
+    /// As [`Past::examine`], or if they cannot be remembered.
+    pub(crate) fn admit(&self, files: &[PolicyFile], command: &str) -> Result<(), PastError> {
+        self.examine(files, command)?;
+        files.iter().try_for_each(|file| self.accept(file))
+    }
+
+    /// Makes sure that no earlier session changed `files`.
+    ///
+    /// # Errors
     /// [`PastError::Changed`] if the content of one was not accepted and came to be there while an
     /// earlier session was alive. `command` is how it would be accepted.
-    pub(crate) fn admit(&self, files: &[PolicyFile], command: &str) -> Result<(), PastError> {
+    pub(crate) fn examine(&self, files: &[PolicyFile], command: &str) -> Result<(), PastError> {
         let spans = self.sessions.settled()?;
         let mut changes = Vec::new();
         for file in files {
@@ -107,7 +116,7 @@ impl Past {
             let command = command.to_owned();
             return Err(change::Refused { changes, command }.into());
         }
-        files.iter().try_for_each(|file| self.accept(file))
+        Ok(())
     }
 
     /// What differs in `file` from what was accepted of it, if anything does.

@@ -45,13 +45,18 @@ pub(super) fn accept(args: &AcceptArgs, out: &mut impl Write) -> Result<(), Verb
 
 /// The command by which the files of `run` are accepted.
 pub(crate) fn command(args: &RunArgs) -> String {
+    command_for(&args.policy, args.state.state.as_deref())
+}
+
+/// The same for the policy of `args`, with what is remembered in `state`, if that is not the usual.
+pub(crate) fn command_for(args: &PolicyArgs, state: Option<&Path>) -> String {
     let mut words = vec!["execward policy accept".to_owned()];
     let mut option = |name: &str, value: Option<&Path>| {
         words.extend(value.map(|value| format!("{name} {}", in_shell(value))));
     };
-    option("--state", args.state.state.as_deref());
-    option("--workspace", args.policy.workspace.as_deref());
-    words.extend(args.policy.policy.iter().map(|path| in_shell(path)));
+    option("--state", state);
+    option("--workspace", args.workspace.as_deref());
+    words.extend(args.policy.iter().map(|path| in_shell(path)));
     words.join(" ")
 }
 
