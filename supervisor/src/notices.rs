@@ -97,16 +97,17 @@ impl Notices {
             reason = "every other kind of file gets no line"
         )]
         match FileType::from_raw_mode(seen.stx_mode.into()) {
-            FileType::Fifo => write_now(stderr.as_fd(), line),
+            FileType::Fifo => match write_now(stderr.as_fd(), line) {
+                // Kernels before 6.4 know no such write into a pipe.
+                Err(Errno::OPNOTSUPP) => write_anew(proc, stderr.as_fd(), line),
+                written => written,
+            },
             FileType::Socket => {
                 let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
                 rustix::net::send(&stderr, line, flags).map(drop)
             }
             FileType::CharacterDevice if is_terminal(&seen) => {
-                // A description of its own, so that O_NONBLOCK is not the task's.
-                let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
-                let own = proc.reopen(stderr.as_fd(), flags)?;
-                rustix::io::write(&own, line).map(drop)
+                write_anew(proc, stderr.as_fd(), line)
             }
             FileType::RegularFile if filesystems.of(stderr.as_fd(), task)? == Filesystem::Local => {
                 // Through the shared description, so that it lands where the task's own would.
@@ -188,6 +189,13 @@ fn write_now(fd: BorrowedFd<'_>, line: &[u8]) -> Result<(), Errno> {
     const CURRENT_POSITION: u64 = u64::MAX;
     let pieces = [IoSlice::new(line)];
     rustix::io::pwritev2(fd, &pieces, CURRENT_POSITION, ReadWriteFlags::NOWAIT).map(drop)
+}
+
+/// By a description of its own, so that `O_NONBLOCK` is not the task's.
+fn write_anew(proc: &Procfs, fd: BorrowedFd<'_>, line: &[u8]) -> Result<(), Errno> {
+    let flags = OFlags::WRONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
+    let own = proc.reopen(fd, flags)?;
+    rustix::io::write(&own, line).map(drop)
 }
 
 /// `text` in printable ASCII, cut so that `tail` fits behind it.

@@ -5,7 +5,7 @@
     reason = "a record without the field is a failed test"
 )]
 
-use execward_tests::{Asking, Ground, binary, of_type};
+use execward_tests::{Asking, Ground, binary, needs_answers, of_type};
 use serde_json::Value;
 
 /// The one decision about `touch name`.
@@ -25,6 +25,7 @@ pub(crate) fn ground<'a>(records: &'a [Value], name: &'a str) -> (&'a str, &'a s
 
 #[test]
 fn what_is_asked_and_allowed_runs_exactly_once() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?; /usr/bin/touch b; echo $?");
     let question = asking.question();
     assert!(!asking.has_run("a"));
@@ -63,6 +64,7 @@ fn what_is_asked_and_allowed_runs_exactly_once() {
 
 #[test]
 fn what_is_asked_and_denied_does_not_run() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     asking.answer(&["deny", &question.id[..2], "--reason", "not today"]);
@@ -76,6 +78,7 @@ fn what_is_asked_and_denied_does_not_run() {
 
 #[test]
 fn an_argument_that_changes_while_it_waits_is_refused() {
+    needs_answers!();
     let parks = binary("fixture-parks").display().to_string();
     let script = format!("{parks} rewrite /usr/bin/touch");
     let mut asking = Asking::sh("", &script);
@@ -93,6 +96,7 @@ fn an_argument_that_changes_while_it_waits_is_refused() {
 
 #[test]
 fn the_twin_that_changes_nothing_runs() {
+    needs_answers!();
     let parks = binary("fixture-parks").display().to_string();
     let mut asking = Asking::sh("", &format!("{parks} rewrite /usr/bin/touch"));
     asking.answer(&["allow", &asking.question().id]);
@@ -103,6 +107,7 @@ fn the_twin_that_changes_nothing_runs() {
 
 #[test]
 fn an_answer_for_the_session_covers_the_same_exec_and_no_other() {
+    needs_answers!();
     let script = "/usr/bin/touch a; rm a; /usr/bin/touch a; echo again $?; \
         (cd / && /usr/bin/touch a); /usr/bin/touch b; echo $?";
     let mut asking = Asking::sh("", script);
@@ -126,6 +131,7 @@ fn an_answer_for_the_session_covers_the_same_exec_and_no_other() {
 
 #[test]
 fn two_that_wait_are_answered_in_reverse_order() {
+    needs_answers!();
     let script = "/usr/bin/touch a & /usr/bin/touch b & wait; echo done";
     let mut asking = Asking::sh("", script);
     let open = asking.questions(2);
@@ -155,6 +161,7 @@ fn two_that_wait_are_answered_in_reverse_order() {
 
 #[test]
 fn others_run_while_one_waits() {
+    needs_answers!();
     let script = "/usr/bin/touch a & i=0; while [ $i -lt 200 ]; do /bin/true || exit 9; \
         i=$((i+1)); done; echo flowed; wait";
     let mut asking = Asking::sh("", script);
@@ -218,6 +225,7 @@ fn impatient(mode: &str, script: &str) -> execward_tests::Ran {
 
 #[test]
 fn a_question_that_nobody_answers_in_time_is_refused() {
+    needs_answers!();
     let ran = impatient("ask = \"on-miss\"", "/usr/bin/touch asked; echo $?");
     assert_eq!(ran.stdout, "126\n");
     assert_eq!(ground(&ran.records, "asked"), ("deny", "timeout"));
@@ -226,6 +234,7 @@ fn a_question_that_nobody_answers_in_time_is_refused() {
 
 #[test]
 fn a_question_that_nobody_answers_in_time_falls_back_as_the_policy_says() {
+    needs_answers!();
     let mode = "ask = \"always\", ask_fallback = \"full\"";
     let ran = impatient(mode, "/usr/bin/touch free; /usr/bin/touch asked; echo $?");
     assert_eq!(ran.stdout, "126\n", "{}", ran.stderr);
@@ -240,6 +249,7 @@ fn a_question_that_nobody_answers_in_time_falls_back_as_the_policy_says() {
 /// What was shown was this file: another in its place is another question.
 #[test]
 fn an_answer_for_the_session_ends_with_its_file() {
+    needs_answers!();
     let ask = "[[ask]]\nid = \"ask-tool\"\nprogram = \"DIR/tool\"\n";
     let ground = Ground::full(ask);
     let _tool = ground.copy("/usr/bin/echo", "tool");
@@ -255,6 +265,7 @@ fn an_answer_for_the_session_ends_with_its_file() {
 
 #[test]
 fn whoever_is_asked_sees_what_the_program_is_called() {
+    needs_answers!();
     let script = "bash -c 'exec -a /x/other /usr/bin/touch a'";
     let mut asking = Asking::sh("", script);
     let question = asking.question();
@@ -281,6 +292,7 @@ fn execward(directory: &Ground, words: &[&str]) -> (Option<i32>, String) {
 
 #[test]
 fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
+    needs_answers!();
     let fresh = Ground::new("");
     let policy = "version = 1\n[mode]\nsecurity = \"allowlist\"\n";
     std::fs::write(fresh.path("policy.toml"), policy).expect("a policy");

@@ -9,7 +9,7 @@ use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-use execward_tests::{Asking, Ground, of_type, skip, under, until};
+use execward_tests::{Asking, Ground, binary, needs_answers, of_type, skip, under, until};
 use serde_json::Value;
 
 /// The decisions about calls whose first word is this.
@@ -37,9 +37,42 @@ fn a_storm_of_execs_is_judged_one_by_one() {
     assert_eq!(ran.results("verified"), 301);
 }
 
+/// Before Linux 6.18 the answer to a call that a signal interrupts at the same time can be lost, and a
+/// call that is interrupted before the gate has taken it comes again on any kernel: it is judged again,
+/// with a record of its own, and runs once.
+#[test]
+fn a_call_that_signals_make_come_again_is_judged_again_and_runs_once() {
+    const COUNT: usize = 100;
+    let ground = Ground::full("[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n");
+    let storms = binary("fixture-storms").display().to_string();
+    let ran = ground.sh(&format!(
+        "{storms} {COUNT} /bin/echo; {storms} {COUNT} /usr/bin/touch 2>/dev/null"
+    ));
+    let echoed: String = (0..COUNT).map(|number| format!("{number}\n")).collect();
+    let refused = "errno=1\n".repeat(COUNT);
+    assert_eq!(ran.stdout, echoed + &refused, "{}", ran.stderr);
+    for record in decisions(&ran.records, "/usr/bin/touch") {
+        assert_eq!(record["decision"]["rule"]["id"], "no-touch");
+    }
+    let mut verified = 0;
+    for record in decisions(&ran.records, "/bin/echo") {
+        assert_eq!(record["decision"]["verdict"], "allow");
+        let outcomes = of_type(&ran.records, "exec.outcome");
+        let its: Vec<_> = outcomes
+            .filter(|outcome| outcome["exec_id"] == record["exec_id"])
+            .map(|outcome| &outcome["outcome"]["result"])
+            .collect();
+        assert_eq!(its.len(), 1, "{record}");
+        verified += usize::from(its[0] == "verified");
+    }
+    assert_eq!(verified, COUNT);
+    assert!((0..COUNT).all(|number| !ground.has(&number.to_string())));
+}
+
 /// What needs no answer goes on meanwhile.
 #[test]
 fn more_questions_than_a_session_holds_are_refused() {
+    needs_answers!();
     const HELD: usize = 256;
     let mut asking = Asking::sh(
         "",

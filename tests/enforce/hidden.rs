@@ -3,7 +3,7 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use execward_tests::{Asking, Ground, is_root, of_type, skip, until};
+use execward_tests::{Asking, Ground, is_root, needs_answers, of_type, skip, until};
 
 const HIDDEN: &str = "--hide-state";
 
@@ -51,6 +51,7 @@ fn what_execward_keeps_is_out_of_sight_and_cannot_be_uncovered() {
 /// The gate answers as ever, and leaves no socket behind.
 #[test]
 fn a_question_is_answered_and_the_socket_goes_with_the_session() {
+    needs_answers!();
     if !is_root() {
         return skip("only root can have a mount namespace");
     }

@@ -1,6 +1,6 @@
 //! Which file it is, by whatever way it is named.
 
-use execward_tests::{Asking, Ground, Ran, binary, is_root, skip};
+use execward_tests::{Asking, Ground, Ran, binary, is_root, needs_answers, skip};
 
 fn way(ground: &Ground, way: &str, path: &str) -> Ran {
     ground.run(&[&binary("fixture-ways").display().to_string(), way, path])
@@ -44,6 +44,7 @@ fn memory_has_no_name_that_an_allow_could_mean() {
     assert_eq!(decision["decision"]["reason"], "no_approver");
     assert_eq!(decision["proc"]["file"]["origin"], "anonymous");
     assert!(decision["proc"].get("path").is_none());
+    needs_answers!();
     let script = format!("{ways} memfd /usr/bin/echo");
     let asking = Asking::start(Ground::full(""), "socket", &script);
     asking.answer(&["allow", &asking.question().id]);
@@ -68,6 +69,7 @@ fn a_file_without_a_name_is_as_memory_is() {
         let decision = ran.decisions(&["/usr/bin/echo"])[0];
         assert_eq!(decision["decision"]["rule"]["id"], "anonymous", "{by}");
         assert_eq!(decision["proc"]["file"]["origin"], "anonymous", "{by}");
+        needs_answers!();
         let script = format!("{ways} {by} /usr/bin/echo");
         let asking = Asking::start(Ground::full(""), "socket", &script);
         asking.answer(&["allow", &asking.question().id]);

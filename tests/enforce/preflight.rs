@@ -9,7 +9,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Stdio;
 
-use execward_tests::{Asking, Ground, Lines, Ran, end_of, until};
+use execward_tests::{Asking, Ground, Lines, Ran, end_of, needs_answers, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -250,6 +250,7 @@ fn without_its_parser_a_session_goes_on() {
 
 #[test]
 fn whoever_is_asked_about_a_shell_sees_what_its_text_says() {
+    needs_answers!();
     let rules = "[[ask]]\nid = \"ask-bash\"\ncommand = \"bash -c\"\n";
     let mut asking = Asking::sh(rules, "/bin/bash -c 'echo a; cat b > c'; echo $?");
     let question = asking.question();

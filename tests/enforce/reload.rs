@@ -6,7 +6,7 @@ use std::process::ChildStdin;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use execward_tests::{Asking, Ground, binary, of_type};
+use execward_tests::{Asking, Ground, binary, needs_answers, of_type};
 use serde_json::{Value, json};
 
 use crate::approvals::ground as verdict;
@@ -69,6 +69,7 @@ fn end((mut asking, stdin): (Asking, ChildStdin)) -> Vec<Value> {
 
 #[test]
 fn what_was_denied_passes_once_a_policy_allows_it_and_not_before() {
+    needs_answers!();
     let mut session = session(DENY_TOUCH);
     assert_eq!(status_of("/usr/bin/touch a", &mut session), "126");
     let policy = "version = 1\ninclude = [\"mode.toml\"]\n[[allow]]\nid = \"t\"\nargv = [\"touch\", \"a\"]\n";
@@ -107,6 +108,7 @@ fn what_was_denied_passes_once_a_policy_allows_it_and_not_before() {
 
 #[test]
 fn a_policy_with_a_fault_is_not_loaded_and_the_one_before_holds() {
+    needs_answers!();
     let mut session = session(DENY_TOUCH);
     let faulty = file(&session.0, "q.toml", "version = 1\nsecurity = \"full\"\n");
     let (code, _, stderr) = session.0.client(&["policy", "load", &faulty]);
@@ -132,6 +134,7 @@ fn a_policy_with_a_fault_is_not_loaded_and_the_one_before_holds() {
 
 #[test]
 fn no_member_of_the_session_loads_a_policy() {
+    needs_answers!();
     let mut session = session(DENY_TOUCH);
     let open = file(
         &session.0,
@@ -154,6 +157,7 @@ fn no_member_of_the_session_loads_a_policy() {
 
 #[test]
 fn a_question_is_judged_by_the_policy_that_is_in_force_when_it_is_answered() {
+    needs_answers!();
     let ask = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
     let mut session = session(ask);
     writeln!(session.1, "/usr/bin/touch a").unwrap();
@@ -179,6 +183,7 @@ fn a_question_is_judged_by_the_policy_that_is_in_force_when_it_is_answered() {
 
 #[test]
 fn what_is_no_policy_at_all_is_refused_and_changes_nothing() {
+    needs_answers!();
     let mut session = session(DENY_TOUCH);
     let mut client = Client::greeted(&session.0);
     for part in [
@@ -198,6 +203,7 @@ fn what_is_no_policy_at_all_is_refused_and_changes_nothing() {
 
 #[test]
 fn a_policy_whose_paths_do_not_answer_holds_nobody_up() {
+    needs_answers!();
     if !execward_tests::is_root() {
         return execward_tests::skip("mounting a file system needs root");
     }
@@ -240,6 +246,7 @@ fn a_policy_whose_paths_do_not_answer_holds_nobody_up() {
 
 #[test]
 fn a_socket_lies_where_control_names_it_also_where_nobody_is_asked() {
+    needs_answers!();
     let ground = Ground::full(DENY_TOUCH);
     let socket = ground.path("here").display().to_string();
     let ground = ground.option(&format!("--control={socket}"));

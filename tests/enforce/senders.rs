@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
-use execward_tests::{Asking, Ground, Question, binary, of_type};
+use execward_tests::{Asking, Ground, Question, binary, needs_answers, of_type};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -41,6 +41,7 @@ fn say(stream: &UnixStream, line: &str) {
 
 #[test]
 fn no_member_of_the_session_answers_its_own_question() {
+    needs_answers!();
     let parks = binary("fixture-parks").display().to_string();
     // The shell reads what its child is to send, and where; twice, the second time from an orphan.
     let script = format!(
@@ -75,6 +76,7 @@ fn no_member_of_the_session_answers_its_own_question() {
 /// Whoever called connect is outside; whoever sends is not.
 #[test]
 fn a_socket_that_is_inherited_into_the_session_answers_nothing() {
+    needs_answers!();
     let mut first = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = first.question();
     let connected = first.connect();
@@ -125,6 +127,7 @@ fn a_socket_that_is_inherited_into_the_session_answers_nothing() {
 /// it lives, and from no other.
 #[test]
 fn a_message_of_another_process_than_the_one_that_connected_is_refused() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     let connected = asking.connect();
@@ -151,6 +154,7 @@ fn a_message_of_another_process_than_the_one_that_connected_is_refused() {
 /// What lies in the queue of a connection whose process is gone is nobody's word any more.
 #[test]
 fn a_message_of_a_process_that_has_ended_is_refused() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     let gate = gate_of(asking.front().id());
@@ -170,6 +174,8 @@ fn a_message_of_a_process_that_has_ended_is_refused() {
 /// A member that listens where clients look, as a child of CMD and as an orphan that the gate adopts.
 #[test]
 fn a_client_knows_a_false_gate() {
+    needs_answers!();
+    needs_answers!();
     const SERVES: &str = "import os,socket,sys\n\
         if sys.argv[2] == 'orphan' and os.fork(): sys.exit()\n\
         s=socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen()\n\
@@ -220,6 +226,7 @@ fn keep_on_exec(stream: &UnixStream) {
 
 #[test]
 fn auto_asks_while_a_client_is_subscribed_and_it_hears_of_everything() {
+    needs_answers!();
     if std::fs::File::open("/dev/tty").is_ok() {
         return execward_tests::skip("the tests run on a terminal, so auto asks there");
     }
@@ -282,6 +289,7 @@ fn auto_without_anyone_refuses() {
 
 #[test]
 fn a_client_that_says_nonsense_or_never_reads_costs_nobody_anything() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     let nonsense = asking.connect();

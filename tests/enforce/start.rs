@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use execward_tests::{Ground, binary, finish, is_root, skip, under, until};
+use execward_tests::{Ground, binary, finish, is_root, skip, takes_answers, under, until};
 
 /// Who starts a session where the tests run as root: a user who has nothing else, so that nobody
 /// else's limits or signals are his.
@@ -98,6 +98,9 @@ impl Start {
         if uid == 0 {
             let [option, directory] = start.ground.state();
             start.option(&option, &directory);
+        }
+        if !takes_answers() {
+            start.option("--prompt", "none");
         }
         let (reaches, _, _) = finish(start.words(&["test", "-x"], &binary("execward")));
         if !reaches.success() {

@@ -11,7 +11,7 @@ use std::os::unix::fs::symlink;
 use std::os::unix::net::UnixStream;
 use std::process::{Command, Output, Stdio};
 
-use execward_tests::{Asking, Ground, binary, of_type};
+use execward_tests::{Asking, Ground, binary, needs_answers, of_type};
 use serde_json::{Value, json};
 
 const RULES: &str = "[tools.file_write]\nask = \"on-miss\"\n\
@@ -148,6 +148,7 @@ fn session() -> Asking {
 
 #[test]
 fn a_host_hears_the_verdict_and_the_log_has_it() {
+    needs_answers!();
     let mut session = session();
     let directory = session.ground().path("").display().to_string();
     let mut host = Host::of(&session);
@@ -189,6 +190,7 @@ fn a_host_hears_the_verdict_and_the_log_has_it() {
 
 #[test]
 fn a_text_for_the_shell_of_a_tool_is_judged_as_one() {
+    needs_answers!();
     let rules = "[[allow]]\nid = \"log\"\ncommand = \"git log\"\n\
         [[deny]]\nid = \"no-push\"\ncommand = \"git push\"\n\
         [[deny]]\nid = \"no-tool\"\ntool = \"bash_execute\"\nargs = \"command=*stop*\"\n";
@@ -227,6 +229,7 @@ fn a_text_for_the_shell_of_a_tool_is_judged_as_one() {
 
 #[test]
 fn what_a_host_says_wrongly_is_answered_and_judged_by_nobody() {
+    needs_answers!();
     let mut session = session();
     let mut host = Host::of(&session);
     for wrong in [
@@ -253,6 +256,7 @@ fn what_a_host_says_wrongly_is_answered_and_judged_by_nobody() {
 
 #[test]
 fn a_member_of_the_session_is_not_heard() {
+    needs_answers!();
     let parks = binary("fixture-parks").display().to_string();
     let script = format!("read socket; read text; {parks} sends \"$text\" $socket; read go");
     let mut session = Asking::start(ground(), "socket", &script);
@@ -276,6 +280,7 @@ fn a_member_of_the_session_is_not_heard() {
 
 #[test]
 fn a_call_that_waits_for_its_paths_when_the_session_ends_has_its_record() {
+    needs_answers!();
     if !execward_tests::is_root() {
         return execward_tests::skip("mounting a file system needs root");
     }

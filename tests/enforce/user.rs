@@ -3,7 +3,9 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 
-use execward_tests::{Asking, Ground, binary, finish, is_root, of_type, skip, under, until};
+use execward_tests::{
+    Asking, Ground, binary, finish, is_root, needs_answers, of_type, skip, under, until,
+};
 
 use crate::approvals::ground as basis;
 
@@ -133,11 +135,13 @@ fn another_user_changes_neither_log_nor_policy_nor_execward() {
         .args([
             "run",
             "-q",
+            "--prompt=none",
             "--user",
             NOBODY,
             "--policy",
             &kept("policy.toml"),
         ])
+        .args(ground.state())
         .args(["--audit", &kept("audit.jsonl"), "--", "sh", &script])
         .env("PATH", "/usr/bin:/bin");
     let (_, stdout, stderr) = finish(command);
@@ -155,6 +159,7 @@ fn another_user_changes_neither_log_nor_policy_nor_execward() {
 /// Root answers; the user does not, from within or from outside.
 #[test]
 fn another_user_answers_nothing_inside_or_outside() {
+    needs_answers!();
     if !is_root() {
         return skip(REASON);
     }

@@ -1,6 +1,6 @@
 //! Allowed, denied, asked, not in the policy: verdict, errno, record, and whether it ran.
 
-use execward_tests::{Ground, of_type};
+use execward_tests::{Ground, binary, of_type, under};
 
 const NO_TOUCH: &str = "[[deny]]\nid = \"no-touch\"\nprogram = \"touch\"\n\
     reason = \"files are precious\"\ninstead = \"echo\"\n";
@@ -38,6 +38,18 @@ fn a_denied_program_does_not_run_and_is_told_why() {
     assert_eq!(decision["decision"]["rule"]["id"], "no-touch");
     assert_eq!(decision["effect"]["errno"], "EPERM");
     assert_eq!(decision["proc"]["path"], "/usr/bin/touch");
+}
+
+/// Kernels before 6.4 write nothing into a pipe that may not wait (`RWF_NOWAIT`).
+#[test]
+fn a_denied_program_is_told_why_through_a_pipe_of_an_old_kernel_too() {
+    let ground = Ground::full(NO_TOUCH);
+    let old = format!("{}={}", libc::SYS_pwritev2, libc::EOPNOTSUPP);
+    let fixture = binary("fixture-refuses").display().to_string();
+    let session = ground.command(&["sh", "-c", "exec /usr/bin/touch marker"]);
+    let ran = ground.end(under(&[&fixture, &old, "--"], &session));
+    assert_eq!(ran.code(), Some(126));
+    assert!(ran.stderr.contains("execward: denied"), "{}", ran.stderr);
 }
 
 #[test]

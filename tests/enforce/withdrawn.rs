@@ -1,6 +1,6 @@
 //! Questions that end without an answer.
 
-use execward_tests::{Asking, binary, until};
+use execward_tests::{Asking, binary, needs_answers, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -9,6 +9,7 @@ use crate::lifetime::{gate_of, pid};
 
 #[test]
 fn a_question_ends_with_its_process() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     kill(Pid::from_raw(question.pid), Signal::SIGKILL).unwrap();
@@ -42,6 +43,7 @@ fn ended_by(signals: &[Signal]) -> (String, Asking) {
 
 #[test]
 fn an_interrupt_ends_a_question() {
+    needs_answers!();
     for signals in [
         &[Signal::SIGINT][..],
         &[Signal::SIGTSTP, Signal::SIGINT],
@@ -64,6 +66,7 @@ fn an_interrupt_ends_a_question() {
 
 #[test]
 fn a_stop_or_a_resize_alone_ends_no_question() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let question = asking.question();
     kill(Pid::from_raw(question.pid), Signal::SIGWINCH).unwrap();
@@ -75,6 +78,7 @@ fn a_stop_or_a_resize_alone_ends_no_question() {
 
 #[test]
 fn a_question_ends_with_its_session() {
+    needs_answers!();
     let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
     let _question = asking.question();
     kill(gate_of(pid(asking.front())), Signal::SIGTERM).unwrap();
@@ -90,6 +94,7 @@ fn a_question_ends_with_its_session() {
 
 #[test]
 fn a_gate_that_dies_while_one_waits_runs_nothing() {
+    needs_answers!();
     let asking = Asking::sh("", "/usr/bin/touch a; /usr/bin/touch b");
     let _question = asking.question();
     let front = pid(asking.front());

@@ -18,6 +18,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 
+use nix::sys::socket::{getsockopt, sockopt::PeerPidfd};
 use serde_json::Value;
 
 /// Directories, policy and log of one session.
@@ -141,6 +142,7 @@ impl Ground {
             .args(["--policy", &self.path("policy.toml").display().to_string()])
             .args(self.audit())
             .args(self.state())
+            .args(self.prompt())
             .args(&self.options)
             .arg("--")
             .args(cmd)
@@ -169,6 +171,15 @@ impl Ground {
     pub fn state(&self) -> [String; 2] {
         let directory = self.path("state/execward").display().to_string();
         ["--state".to_owned(), directory]
+    }
+
+    /// Where nobody can be asked, a session that says nothing of it does not start.
+    fn prompt(&self) -> Option<&str> {
+        let is_said = self
+            .options
+            .iter()
+            .any(|option| option.starts_with("--prompt"));
+        (!is_said && !takes_answers()).then_some("--prompt=none")
     }
 
     /// Runs `cmd` under the gate to its end.
@@ -338,6 +349,26 @@ pub fn binary(name: &str) -> PathBuf {
 #[must_use]
 pub fn is_root() -> bool {
     nix::unistd::Uid::effective().is_root()
+}
+
+/// Whether this kernel names the sender of an answer for sure (`SO_PEERPIDFD`, Linux 6.5).
+///
+/// # Panics
+/// If there are no sockets.
+#[must_use]
+pub fn takes_answers() -> bool {
+    let (one, _other) = std::os::unix::net::UnixStream::pair().expect("two sockets");
+    getsockopt(&one, PeerPidfd).is_ok()
+}
+
+/// Leaves a test out that asks somebody, or speaks to a session, where no session hears anybody.
+#[macro_export]
+macro_rules! needs_answers {
+    () => {
+        if !$crate::takes_answers() {
+            return $crate::skip("this kernel cannot name a sender for sure (SO_PEERPIDFD)");
+        }
+    };
 }
 
 /// Says that a test is left out, for scripts/test to count.

@@ -1,13 +1,23 @@
 //! Processes of a test, none of which is waited for without a deadline.
 
 use std::io::{BufRead, BufReader, Read};
+use std::os::fd::AsFd;
 use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::LazyLock;
 use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a session may take before the test fails.
-pub const DEADLINE: Duration = Duration::from_secs(60);
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use rustix::process::{PidfdFlags, pidfd_open};
+
+/// How long a session may take before the test fails: a minute, times `EXECWARD_TEST_PATIENCE`, which
+/// scripts/guest sets where the processor is emulated.
+pub static DEADLINE: LazyLock<Duration> = LazyLock::new(|| {
+    let patience = std::env::var("EXECWARD_TEST_PATIENCE");
+    let patience = patience.ok().and_then(|factor| factor.parse().ok());
+    Duration::from_secs(60) * patience.unwrap_or(1)
+});
 
 /// Runs a command to its end, both outputs read whole.
 ///
@@ -57,7 +67,7 @@ impl Lines {
     /// The next line; none at the end, or if it does not come within [`DEADLINE`].
     #[must_use]
     pub fn next_line(&self) -> Option<String> {
-        self.next_line_within(DEADLINE)
+        self.next_line_within(*DEADLINE)
     }
 
     /// The same with another deadline.
@@ -83,16 +93,21 @@ fn drain(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 /// # Panics
 /// If it does not end within [`DEADLINE`]; it is killed then.
 pub fn end_of(child: &mut Child) -> ExitStatus {
+    let pid = rustix::process::Pid::from_child(child);
+    let pidfd = pidfd_open(pid, PidfdFlags::empty()).expect("a child that is not reaped");
     let start = Instant::now();
     loop {
         if let Some(status) = child.try_wait().expect("wait") {
             return status;
         }
-        if start.elapsed() > DEADLINE {
+        let left = DEADLINE.saturating_sub(start.elapsed());
+        if left.is_zero() {
             child.kill().ok();
             panic!("the session hangs");
         }
-        thread::yield_now();
+        let mut ends = [PollFd::new(pidfd.as_fd(), PollFlags::POLLIN)];
+        // Whatever it answers, what counts is looked at again.
+        poll(&mut ends, PollTimeout::try_from(left).expect("minutes")).ok();
     }
 }
 
@@ -106,7 +121,7 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         if let Some(found) = look() {
             return found;
         }
-        assert!(start.elapsed() < DEADLINE, "waited in vain for {what}");
+        assert!(start.elapsed() < *DEADLINE, "waited in vain for {what}");
         thread::yield_now();
     }
 }

@@ -5,12 +5,13 @@ use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Stdio;
 
-use execward_tests::{end_of, until};
+use execward_tests::{end_of, needs_answers, until};
 
 use super::{Start, fails_by};
 
 #[test]
 fn a_place_that_is_not_the_users_own_is_named() {
+    needs_answers!();
     fails_by("socket-directory-open-to-others", |start| {
         let open = start.make_directory("open/execward");
         fs::set_permissions(&open, fs::Permissions::from_mode(0o777)).unwrap();
@@ -29,6 +30,7 @@ fn a_place_that_is_not_the_users_own_is_named() {
 
 #[test]
 fn a_directory_of_another_user_is_named() {
+    needs_answers!();
     let Some(mut start) = Start::by_another() else {
         return;
     };
@@ -41,6 +43,7 @@ fn a_directory_of_another_user_is_named() {
 
 #[test]
 fn a_socket_that_cannot_be_made_is_named() {
+    needs_answers!();
     fails_by("socket-path-too-long", |start| {
         // As long as it may be with a name of 40, whose 41st is then too many.
         let rest = format!("//execward/{}/control", "x".repeat(40));
@@ -67,6 +70,7 @@ fn a_socket_that_cannot_be_made_is_named() {
 
 #[test]
 fn a_live_session_keeps_its_name() {
+    needs_answers!();
     let (Some(mut first), Some(mut second)) = (Start::new(), Start::new()) else {
         return;
     };

@@ -1,6 +1,6 @@
 //! What the kernel, a container's profile or a limit refuses.
 
-use execward_tests::{binary, finish};
+use execward_tests::{binary, finish, needs_answers};
 
 use super::{Start, fails_by};
 
@@ -90,6 +90,8 @@ fn what_the_gate_needs_is_named() {
     is_refused("call-statx", &[&answer(libc::SYS_statx, missing)]);
     is_refused("call-unshare", &[&answer(libc::SYS_unshare, libc::EPERM)]);
     is_refused("call-fdatasync", &[&answer(libc::SYS_fdatasync, libc::EIO)]);
+    // What it needs to hear answers.
+    needs_answers!();
     is_refused(
         "call-epoll",
         &[&answer(libc::SYS_epoll_create1, libc::EMFILE)],
