@@ -154,6 +154,8 @@ fn start(
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
+    // Outside the session's mount namespace, whose `/proc` may come to be another.
+    let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
     let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
@@ -162,7 +164,6 @@ fn start(
     let waiting = spawn_shim(&theirs, &plan)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
-    let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
