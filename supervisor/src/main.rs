@@ -26,6 +26,7 @@ mod hidden;
 mod hook;
 mod influence;
 mod inherited;
+mod init;
 mod judge;
 mod kernel;
 mod kin;
@@ -37,6 +38,7 @@ mod notices;
 mod own_process;
 mod parking;
 mod path;
+mod pid_namespace;
 mod pipeline;
 mod places;
 mod plan;
@@ -80,10 +82,11 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Four processes are this program again. They are no commands of its users.
+    // Five processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
+        Some(init::ARGUMENT) => return init::main(),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
         _ => {}

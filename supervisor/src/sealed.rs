@@ -16,6 +16,7 @@ use rustix::mount::{
 use crate::exec::Standing;
 use crate::hidden::HideError;
 use crate::kernel::Kernel;
+use crate::pid_namespace::PidNamespaceError;
 use crate::plan::Plan;
 use crate::session::SessionError;
 use crate::system::cannot;
@@ -50,8 +51,12 @@ pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
     if plan.closes_kernel() {
         seal(&own)?;
     }
-    if plan.args.hide_state {
-        own.map_err(HideError::Namespace)?;
+    match own {
+        Err(error) if plan.args.hide_state => return Err(HideError::Namespace(error).into()),
+        Err(error) if plan.args.pid_namespace => {
+            return Err(PidNamespaceError::NotRoot(error).into());
+        }
+        Ok(()) | Err(_) => {}
     }
     let mut kernel = Kernel::open().map_err(cannot(LOOK))?;
     kernel.session.is_seen_from(outside);
@@ -86,21 +91,29 @@ fn own_namespace() -> io::Result<()> {
 }
 
 /// Makes a directory and every mount below it read-only.
-fn close(directory: &str) -> io::Result<()> {
+pub(crate) fn close(directory: &str) -> io::Result<()> {
     mount_bind_recursive(directory, directory)?;
-    let table = fs::read_to_string("/proc/self/mountinfo")?;
-    for line in table.lines() {
-        let mut fields = line.split(' ').skip(4);
-        let (Some(point), Some(options)) = (fields.next(), fields.next()) else {
-            continue;
-        };
-        let rest = point.strip_prefix(directory);
-        if rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/')) {
-            let flags = flags_of(options) | MountFlags::BIND | MountFlags::RDONLY;
-            mount_remount(unescaped(point), flags, "")?;
-        }
+    for (point, flags) in mounts_below(directory)? {
+        mount_remount(point, flags | MountFlags::BIND | MountFlags::RDONLY, "")?;
     }
     Ok(())
+}
+
+/// Where something is mounted at `directory` or below, and how.
+pub(crate) fn mounts_below(directory: &str) -> io::Result<Vec<(String, MountFlags)>> {
+    let table = fs::read_to_string("/proc/self/mountinfo")?;
+    let mounts = table.lines().filter_map(|line| {
+        let mut fields = line.split(' ').skip(4);
+        let (point, options) = (unescaped(fields.next()?), fields.next()?);
+        is_below(&point, directory).then(|| (point, flags_of(options)))
+    });
+    Ok(mounts.collect())
+}
+
+/// Whether `path` is `directory` or lies in it.
+pub(crate) fn is_below(path: &str, directory: &str) -> bool {
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// The flags of a mount, which a remount must name again: proc_pid_mountinfo(5).

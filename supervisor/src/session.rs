@@ -31,13 +31,13 @@ use crate::hidden::{self, HideError};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
-use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
 use crate::own_process::{leave_to_command, raise_descriptor_limit, take_signals};
 use crate::parking::Parking;
+use crate::pid_namespace::{PidNamespace, PidNamespaceError};
 use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
@@ -62,6 +62,8 @@ pub(crate) enum SessionError {
     User(#[from] UserError),
     #[error("{0}")]
     Hide(#[from] HideError),
+    #[error("{0}")]
+    PidNamespace(#[from] PidNamespaceError),
     #[error("{0}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
@@ -144,6 +146,7 @@ struct Parts {
     beginning: Beginning,
     signals: SignalFd,
     pid: u32,
+    namespace: Option<PidNamespace>,
     args: (Vec<OsString>, Afterlife),
 }
 
@@ -161,7 +164,7 @@ fn start(
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let waiting = spawn_shim(&theirs, &plan)?;
+    let (namespace, waiting) = spawned(&theirs, &plan)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
@@ -205,6 +208,7 @@ fn start(
         beginning,
         signals,
         pid: waiting.release(),
+        namespace,
         args: (args.cmd.clone(), Afterlife::of(args)),
     };
     Ok(Started {
@@ -212,6 +216,18 @@ fn start(
         shim,
         notice,
     })
+}
+
+/// The shim, in a pid namespace of the session's own if there is to be one.
+fn spawned(
+    socket: &OwnedFd,
+    plan: &Plan<'_>,
+) -> Result<(Option<PidNamespace>, Waiting), SessionError> {
+    if !plan.args.pid_namespace {
+        return Ok((None, spawn_shim(socket, plan)?));
+    }
+    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, plan))?;
+    Ok((Some(namespace), waiting))
 }
 
 /// The task that will become CMD, by whose beginning all that comes later is measured.
@@ -323,6 +339,7 @@ impl Started {
                 group,
             },
             command: Command::new(pid, &cmd),
+            namespace: parts.namespace,
             afterlife,
             is_over: false,
         };
@@ -333,7 +350,7 @@ impl Started {
             Ok(()) => true,
             Err(errno) => {
                 tracing::error!(%errno, "the gate's loop failed: ending the session");
-                kin::kill_descendants(&gate.kernel.proc, Tid::own());
+                gate.kill_members();
                 false
             }
         }

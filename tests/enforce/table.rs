@@ -3,7 +3,7 @@
 const TABLE: &str = include_str!("../README.md");
 
 /// The texts of the kernel tests.
-const TESTS: [&str; 24] = [
+const TESTS: [&str; 26] = [
     include_str!("approvals.rs"),
     include_str!("audit.rs"),
     include_str!("dodges.rs"),
@@ -15,6 +15,8 @@ const TESTS: [&str; 24] = [
     include_str!("interpreter.rs"),
     include_str!("lifetime.rs"),
     include_str!("named.rs"),
+    include_str!("pid_namespace.rs"),
+    include_str!("pid_namespace/ends.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),
