@@ -238,6 +238,9 @@ pub(crate) struct RunArgs {
     /// Hide policy, logs, state and sockets from CMD (root only)
     #[arg(long, conflicts_with = "keep_caps")]
     pub(crate) hide_state: bool,
+    /// Give CMD and all below it process numbers of their own: they have none for the gate (root only)
+    #[arg(long, conflicts_with = "keep_caps")]
+    pub(crate) pid_namespace: bool,
     /// Leave root its capabilities, and the kernel's files open: nothing is promised then
     #[arg(long, conflicts_with = "user")]
     pub(crate) keep_caps: bool,

@@ -9,6 +9,7 @@ use nix::sys::signal::{Signal, kill};
 
 use crate::gate::{Afterlife, Gate};
 use crate::link::Message;
+use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{CommandStatus, Stopped};
 use crate::tracee::Tid;
 
@@ -68,6 +69,7 @@ impl Gate {
     pub(crate) fn command_ended(&mut self, status: CommandStatus) {
         self.command.ended = Some(status);
         self.take_report();
+        self.tell_of_loss();
         if self.afterlife == Afterlife::Kill {
             self.end_session();
         }
@@ -77,6 +79,17 @@ impl Gate {
         }
         self.tell_front(&Message::Ended(status));
         self.command.front_knows = true;
+    }
+
+    /// CMD ended because the first process of its namespace did, and not by the gate.
+    fn tell_of_loss(&self) {
+        let namespace = self.namespace.as_ref().filter(|_| !self.is_over);
+        if namespace.is_some_and(PidNamespace::is_ending) {
+            let why = "the first process of the session's pid namespace was ended from outside, and \
+                       with it the kernel ended the session; start it again";
+            tracing::error!("{why}");
+            self.tell_front(&Message::Lost(why.to_owned()));
+        }
     }
 
     /// Whoever started the session is gone without CMD: as if CMD itself had been killed.

@@ -192,6 +192,7 @@ impl Front {
                     say(&why);
                 }
             }
+            Message::Lost(why) => say(&why),
             Message::Paused(signal) => self.stop_with_command(signal),
             Message::Ended(status) => return Some(ExitStatus::Command(status)),
         }
@@ -231,7 +232,7 @@ impl Front {
                  {DOCTOR}"
             ),
         });
-        kin::kill_descendants(&self.proc, Tid::own());
+        kin::kill_descendants(&self.proc, &[Tid::own()]);
         ExitStatus::OwnFailure
     }
 

@@ -33,6 +33,7 @@ use crate::link::Link;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
 use crate::past::LiveSession;
+use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::Readers;
 use crate::seccomp::{Listener, Notification};
@@ -84,6 +85,7 @@ pub(crate) struct Gate {
     pub(crate) shim: Option<OwnedFd>,
     pub(crate) protected: Protected,
     pub(crate) command: Command,
+    pub(crate) namespace: Option<PidNamespace>,
     pub(crate) afterlife: Afterlife,
     pub(crate) is_over: bool,
     pub(crate) alive: LiveSession,
@@ -367,6 +369,16 @@ impl Gate {
 
     pub(crate) fn end_session(&mut self) {
         self.is_over = true;
-        kin::kill_descendants(&self.kernel.proc, Tid::own());
+        self.kill_members();
+    }
+
+    pub(crate) fn kill_members(&self) {
+        let mut ancestors = vec![Tid::own()];
+        if let Some(namespace) = &self.namespace {
+            // All of them at once. It ends last, when the gate has reaped CMD, and is not waited for here.
+            namespace.kill();
+            ancestors.push(namespace.first());
+        }
+        kin::kill_descendants(&self.kernel.proc, &ancestors);
     }
 }

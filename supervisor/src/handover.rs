@@ -1,5 +1,6 @@
 //! The gate's side of the hand-over: start the shim, take its listener, say why there is none.
 
+use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
@@ -10,7 +11,7 @@ use execward_shim::Rights;
 use execward_shim::handshake::{self, Report, Stage};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use nix::unistd::getppid;
+use nix::unistd::{Pid, getpgid, getppid, setpgid};
 
 use crate::own_process::keep_on_exec;
 use crate::plan::Plan;
@@ -57,28 +58,41 @@ impl Drop for Waiting {
 pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, SystemError> {
     const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
-    let group = nix::unistd::getpgid(Some(front)).map_err(cannot(START))?;
+    let group = getpgid(Some(front)).map_err(cannot(START))?;
     keep_on_exec(socket).map_err(cannot(START))?;
     let rights = match &plan.user {
         Some(user) => user.rights(),
         None if plan.args.keep_caps => Rights::Keep,
         None => Rights::Drop,
     };
-    let shim = Command::new("/proc/self/exe")
-        .arg0("execward")
+    let mut shim = Command::new("/proc/self/exe");
+    shim.arg0("execward")
         .arg("__shim")
         .arg(socket.as_raw_fd().to_string())
         .arg(rights.to_string())
         .args(&plan.args.cmd)
         .env_clear()
-        .envs(environment(plan.user.as_ref()))
-        .process_group(group.as_raw())
-        .spawn()
-        .map_err(cannot(START))?;
+        .envs(environment(plan.user.as_ref()));
+    let shim = if plan.args.pid_namespace {
+        born_into(group, &mut shim).map_err(cannot(START))?
+    } else {
+        let spawned = shim.process_group(group.as_raw()).spawn();
+        spawned.map_err(cannot(START))?
+    };
     Ok(Waiting {
         shim,
         is_released: false,
     })
+}
+
+/// Starts a process in a group for which it has no number to join it by: the gate joins for it, and
+/// leaves again.
+fn born_into(group: Pid, process: &mut Command) -> io::Result<Child> {
+    let own = Pid::from_raw(0);
+    setpgid(own, group)?;
+    let spawned = process.spawn();
+    setpgid(own, own)?;
+    spawned
 }
 
 /// Waits for the shim's listener.

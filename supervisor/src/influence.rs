@@ -41,7 +41,7 @@ impl Protected {
         };
         let is_aimed_at_us = match aim(influence, data) {
             Aim::User => true,
-            Aim::Group(group) => group == self.group.as_u32(),
+            Aim::Group(group) => group == self.group.as_u32() && !has_own_numbers(task, proc),
             Aim::Process(number) => self.includes(number, task, proc),
         };
         Some(if is_aimed_at_us {
@@ -51,18 +51,23 @@ impl Protected {
         })
     }
 
-    /// Whether `number`, as the task counts, is a thread of ours. From a pid namespace of its own
-    /// the task has no number for us.
+    /// Whether `number`, as the task counts, is a thread of ours.
     fn includes(&self, number: u32, task: Tid, proc: &Procfs) -> bool {
-        match proc.status(task) {
-            Ok(status) if status.ns_tids.len() > 1 => false,
-            Ok(_) | Err(_) => match proc.status(Tid::new(number)) {
-                Ok(named) => self.processes.contains(&named.tgid),
-                // Nobody has that number, as the kernel will say.
-                Err(_) => self.processes.contains(&Tid::new(number)),
-            },
+        if has_own_numbers(task, proc) {
+            return false;
+        }
+        match proc.status(Tid::new(number)) {
+            Ok(named) => self.processes.contains(&named.tgid),
+            // Nobody has that number, as the kernel will say.
+            Err(_) => self.processes.contains(&Tid::new(number)),
         }
     }
+}
+
+/// Whether the task is in a pid namespace of its own, where it has no number for us.
+fn has_own_numbers(task: Tid, proc: &Procfs) -> bool {
+    proc.status(task)
+        .is_ok_and(|status| status.ns_tids.len() > 1)
 }
 
 fn aim(influence: Influence, data: &SyscallData) -> Aim {

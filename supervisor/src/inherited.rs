@@ -42,7 +42,7 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
 }
 
 /// Every open descriptor but that of the directory they are read from.
-fn open_descriptors() -> Option<Vec<RawFd>> {
+pub(crate) fn open_descriptors() -> Option<Vec<RawFd>> {
     let numbers: Vec<RawFd> = std::fs::read_dir("/proc/self/fd")
         .ok()?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())

@@ -9,8 +9,8 @@ use crate::tracee::{Procfs, Tid};
 /// Rounds in which descendants may still appear: each ends all that the one before could fork.
 const ROUNDS_MAX: usize = 64;
 
-/// Every live process below `ancestor`.
-pub(crate) fn descendants(proc: &Procfs, ancestor: Tid) -> Vec<Tid> {
+/// Every live process below one of `ancestors`, but for these.
+pub(crate) fn descendants(proc: &Procfs, ancestors: &[Tid]) -> Vec<Tid> {
     let mut children: HashMap<Tid, Vec<Tid>> = HashMap::new();
     for process in proc.processes().unwrap_or_default() {
         if let Ok(status) = proc.status(process)
@@ -19,8 +19,9 @@ pub(crate) fn descendants(proc: &Procfs, ancestor: Tid) -> Vec<Tid> {
             children.entry(status.ppid).or_default().push(process);
         }
     }
-    let (mut found, mut seen) = (Vec::new(), HashSet::from([ancestor]));
-    let mut ahead = vec![ancestor];
+    let mut found = Vec::new();
+    let mut seen: HashSet<Tid> = ancestors.iter().copied().collect();
+    let mut ahead = ancestors.to_vec();
     while let Some(parent) = ahead.pop() {
         for child in children.remove(&parent).unwrap_or_default() {
             if seen.insert(child) {
@@ -32,10 +33,10 @@ pub(crate) fn descendants(proc: &Procfs, ancestor: Tid) -> Vec<Tid> {
     found
 }
 
-/// Kills every process below `ancestor`, until none is left. Reaping is the caller's.
-pub(crate) fn kill_descendants(proc: &Procfs, ancestor: Tid) {
+/// Kills every process below `ancestors`, until none is left. Reaping is the caller's.
+pub(crate) fn kill_descendants(proc: &Procfs, ancestors: &[Tid]) {
     for _round in 0..ROUNDS_MAX {
-        let found = descendants(proc, ancestor);
+        let found = descendants(proc, ancestors);
         if found.is_empty() {
             return;
         }
@@ -44,7 +45,7 @@ pub(crate) fn kill_descendants(proc: &Procfs, ancestor: Tid) {
         }
         std::thread::yield_now();
     }
-    tracing::error!(%ancestor, "descendants remain that SIGKILL does not end");
+    tracing::error!(?ancestors, "descendants remain that SIGKILL does not end");
 }
 
 fn kill(process: Tid) {

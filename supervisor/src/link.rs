@@ -25,6 +25,8 @@ pub(crate) enum Message {
     Paused(i32),
     /// CMD could not be executed. What to say; nothing if its standard error has it already.
     NotExecuted(Option<String>),
+    /// CMD was ended by what became of the session. What to say.
+    Lost(String),
     /// CMD has ended.
     Ended(CommandStatus),
 }

@@ -28,6 +28,7 @@ mod hidden;
 mod hook;
 mod influence;
 mod inherited;
+mod init;
 mod judge;
 mod kernel;
 mod kin;
@@ -42,6 +43,7 @@ mod own_process;
 mod parking;
 mod past;
 mod path;
+mod pid_namespace;
 mod pipeline;
 mod places;
 mod plan;
@@ -89,6 +91,7 @@ fn main() -> ExitCode {
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
+        Some(init::ARGUMENT) => return init::main(),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
         Some(doctor::inside::ARGUMENT) => {

@@ -10,6 +10,8 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{close, dup2_stderr, dup2_stdin, dup2_stdout};
 
+use crate::inherited::open_descriptors;
+
 /// Clears close-on-exec, for a descriptor that the next child is to inherit.
 pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
@@ -30,10 +32,22 @@ pub(crate) fn leave_to_command(callers: &[RawFd]) -> io::Result<()> {
     dup2_stdin(&null)?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
-    for fd in callers {
+    Ok(close_each(callers)?)
+}
+
+/// Closes what is CMD's in a process that the gate starts, which has no more than its standard
+/// descriptors.
+pub(crate) fn close_callers() -> io::Result<()> {
+    let mut open = open_descriptors().ok_or(io::ErrorKind::NotFound)?;
+    open.retain(|fd| *fd > 2);
+    Ok(close_each(&open)?)
+}
+
+fn close_each(fds: &[RawFd]) -> Result<(), Errno> {
+    for fd in fds {
         match close(*fd) {
             Ok(()) | Err(Errno::EBADF) => {}
-            Err(errno) => return Err(errno.into()),
+            Err(errno) => return Err(errno),
         }
     }
     Ok(())

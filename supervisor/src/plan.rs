@@ -61,7 +61,7 @@ impl<'a> Plan<'a> {
 
     /// Whether the session needs a mount namespace of its own.
     pub(crate) fn needs_namespace(&self) -> bool {
-        self.closes_kernel() || self.args.hide_state
+        self.closes_kernel() || self.args.hide_state || self.args.pid_namespace
     }
 
     /// Files and directories that a session leaves to its gate alone.
@@ -92,6 +92,7 @@ impl<'a> Plan<'a> {
             uid: Uid::current().as_raw(),
             cmd_uid: self.user.as_ref().map(AnotherUser::uid),
             keeps_caps: self.keeps_caps(),
+            pid_namespace: self.args.pid_namespace,
             kernel: rustix::system::uname()
                 .release()
                 .to_str()

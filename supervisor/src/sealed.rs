@@ -16,6 +16,7 @@ use rustix::mount::{
 use crate::exec::Standing;
 use crate::hidden::HideError;
 use crate::kernel::Kernel;
+use crate::pid_namespace::PidNamespaceError;
 use crate::plan::Plan;
 use crate::session::SessionError;
 use crate::system::cannot;
@@ -50,8 +51,12 @@ pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
     if plan.closes_kernel() {
         seal(&own)?;
     }
-    if plan.args.hide_state {
-        own.map_err(HideError::Namespace)?;
+    match own {
+        Err(error) if plan.args.hide_state => return Err(HideError::Namespace(error).into()),
+        Err(error) if plan.args.pid_namespace => {
+            return Err(PidNamespaceError::NotRoot(error).into());
+        }
+        Ok(()) | Err(_) => {}
     }
     let mut kernel = Kernel::open().map_err(cannot(LOOK))?;
     kernel.session.is_seen_from(outside);
@@ -86,14 +91,25 @@ fn own_namespace() -> io::Result<()> {
 }
 
 /// Makes a directory and every mount below it read-only.
-fn close(directory: &str) -> io::Result<()> {
+pub(crate) fn close(directory: &str) -> io::Result<()> {
     mount_bind_recursive(directory, directory)?;
-    let table = fs::read("/proc/self/mountinfo")?;
-    for (point, flags) in mounts_below(directory, &table) {
+    for (point, flags) in mounted_below(directory)? {
         let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
         mount_remount(point.as_slice(), flags, "")?;
     }
     Ok(())
+}
+
+/// Where something is mounted at `directory` or below, and how.
+pub(crate) fn mounted_below(directory: &str) -> io::Result<Vec<(Vec<u8>, MountFlags)>> {
+    let table = fs::read("/proc/self/mountinfo")?;
+    Ok(mounts_below(directory, &table).collect())
+}
+
+/// Whether `path` is `directory` or lies in it.
+pub(crate) fn is_below(path: &[u8], directory: &[u8]) -> bool {
+    let rest = path.strip_prefix(directory);
+    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
 }
 
 /// The mounts at and below `directory` in the text of a mountinfo file, proc_pid_mountinfo(5), each
@@ -105,9 +121,8 @@ fn mounts_below<'t>(
     whole_lines(table).filter_map(|line| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
         let (point, options) = (fields.next()?, fields.next()?);
-        let rest = point.strip_prefix(directory.as_bytes())?;
-        let is_below = rest.is_empty() || rest.starts_with(b"/");
-        is_below.then(|| (unescaped(point), flags_of(options)))
+        let point = unescaped(point);
+        is_below(&point, directory.as_bytes()).then(|| (point, flags_of(options)))
     })
 }
 

@@ -31,7 +31,6 @@ use crate::hidden::{self, HideError};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
-use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
@@ -39,6 +38,7 @@ use crate::notices::Notices;
 use crate::own_process::{leave_to_command, raise_descriptor_limit, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
+use crate::pid_namespace::{PidNamespace, PidNamespaceError};
 use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
@@ -65,6 +65,8 @@ pub(crate) enum SessionError {
     Hide(#[from] HideError),
     #[error("{0}")]
     Past(#[from] crate::past::PastError),
+    #[error("{0}")]
+    PidNamespace(#[from] PidNamespaceError),
     #[error("{0}; {DOCTOR}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
@@ -145,6 +147,7 @@ struct Parts {
     beginning: Beginning,
     signals: SignalFd,
     pid: u32,
+    namespace: Option<PidNamespace>,
     args: (Vec<OsString>, Afterlife),
 }
 
@@ -155,16 +158,17 @@ fn start(
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
+    // Outside the session's mount namespace, whose `/proc` may come to be another.
+    let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
     let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let waiting = spawn_shim(&theirs, &plan)?;
+    let (namespace, waiting) = spawned(&theirs, &plan)?;
     drop(theirs);
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
-    let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
@@ -207,6 +211,7 @@ fn start(
         beginning,
         signals,
         pid: waiting.release(),
+        namespace,
         args: (args.cmd.clone(), Afterlife::of(args)),
     };
     Ok(Started {
@@ -214,6 +219,18 @@ fn start(
         shim,
         notice,
     })
+}
+
+/// The shim, in a pid namespace of the session's own if there is to be one.
+fn spawned(
+    socket: &OwnedFd,
+    plan: &Plan<'_>,
+) -> Result<(Option<PidNamespace>, Waiting), SessionError> {
+    if !plan.args.pid_namespace {
+        return Ok((None, spawn_shim(socket, plan)?));
+    }
+    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, plan))?;
+    Ok((Some(namespace), waiting))
 }
 
 /// The task that will become CMD, by whose beginning all that comes later is measured.
@@ -326,6 +343,7 @@ impl Started {
             },
             command: Command::new(pid, &cmd),
             alive: parts.alive,
+            namespace: parts.namespace,
             afterlife,
             is_over: false,
         };
@@ -336,7 +354,7 @@ impl Started {
             Ok(()) => true,
             Err(errno) => {
                 tracing::error!(%errno, "the gate's loop failed: ending the session");
-                kin::kill_descendants(&gate.kernel.proc, Tid::own());
+                gate.kill_members();
                 false
             }
         }

@@ -147,7 +147,7 @@ fn look_on(watch: &Watch, proc: &Procfs, pulse: &Pulse, gate: Tid) {
         };
         if since.elapsed() >= READ_DEADLINE + SESSION_DEADLINE {
             tracing::error!(%tid, "a task's memory cannot be read: ending the session");
-            kin::kill_descendants(proc, gate);
+            kin::kill_descendants(proc, &[gate]);
         } else if since.elapsed() >= READ_DEADLINE && !has_killed {
             tracing::error!(%tid, "a task's memory cannot be read: killing it");
             watch.killed.store(tid.as_u32(), Ordering::Release);

@@ -16,6 +16,7 @@ mod input;
 mod interpreter;
 mod lifetime;
 mod named;
+mod pid_namespace;
 mod preflight;
 mod race;
 mod reload;

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 26] = [
+const TESTS: [&str; 28] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("approvals.rs"),
@@ -19,6 +19,8 @@ const TESTS: [&str; 26] = [
     include_str!("interpreter.rs"),
     include_str!("lifetime.rs"),
     include_str!("named.rs"),
+    include_str!("pid_namespace.rs"),
+    include_str!("pid_namespace/ends.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),

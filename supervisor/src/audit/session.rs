@@ -20,6 +20,9 @@ pub(crate) struct SessionStart {
     /// Whether CMD is root with all its capabilities: nothing is promised then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) keeps_caps: bool,
+    /// Whether CMD and all below it have process numbers of their own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) pid_namespace: bool,
     /// uname's release.
     pub(crate) kernel: String,
 }

@@ -17,6 +17,7 @@ use rustix::net::SendFlags;
 use super::message::{Answer, TextId};
 use super::process;
 use crate::fdpass;
+use crate::own_process::close_callers;
 
 /// The first argument by which execward is this process.
 pub(crate) const ARGUMENT: &str = "__shell";
@@ -30,6 +31,7 @@ pub(crate) fn main() -> ExitCode {
 }
 
 fn keep(socket: impl AsFd) -> io::Result<()> {
+    close_callers()?;
     prctl::set_dumpable(false)?;
     loop {
         await_text(&socket)?;
