@@ -90,7 +90,7 @@ fn any_task() -> impl Strategy<Value = Task> {
     ];
     let ids = proptest::array::uniform4(id.clone());
     let number = 0..4_194_304_u32;
-    let group_counts = prop_oneof![8 => 0..40_usize, 1 => 700..1800_usize];
+    let group_counts = prop_oneof![40 => 0..20_usize, 1 => 700..1800_usize];
     let groups = group_counts.prop_flat_map(move |count| vec(id.clone(), count));
     let levels = vec((number.clone(), number.clone()), 1..5);
     let state = select(vec![
