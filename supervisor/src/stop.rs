@@ -223,31 +223,39 @@ impl Gate {
             Some(named.map_err(|error| look(error.to_string()))?)
         };
         let named = named.as_ref().unwrap_or(&exe);
+        let judgement = self.judge_as(named, exec, &view, loaded, argv)?;
+        if names_file(named, &exe) || judgement.decision != Decision::Allow {
+            return Ok(judgement);
+        }
+        // Loaded by way of something else than the name, which may lead elsewhere by now, and back
+        // again: it must be allowed by itself.
+        self.judge_as(&exe, exec, &view, loaded, argv)
+    }
+
+    /// What the policy says of the loaded image as the file that `named` leads to.
+    fn judge_as(
+        &mut self,
+        named: &Image,
+        exec: &mut InFlight,
+        view: &View,
+        loaded: &LoadedImage,
+        argv: &[Vec<u8>],
+    ) -> Result<Judgement, Unexplained> {
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
         let lineage = self.lineage_of(view.status());
         let task = &view.status().credentials;
         let mut request = self.describer.describe(named, task, &argv, &cwd, lineage);
         self.add_surroundings(&mut request, view.task(), || loaded.env().into());
-        if !names_file(named, &exe)
-            && let Some(file) = exe.target()
-        {
-            // Loaded by way of something else than the name: both must be allowed.
-            let file = self.describer.program(file.facts(), task);
-            request.interpreters.push(Interpreter {
-                file,
-                argument: None,
-            });
-        }
-        self.add_loader(&mut request, &view, loaded);
-        request.destinations = std::mem::take(&mut exec.destinations);
+        self.add_loader(&mut request, view, loaded);
+        request.destinations = exec.destinations.clone();
         // What a file holds now, nobody has read.
         let destinations = request.destinations.values_mut();
         destinations.for_each(|destination| destination.sha256 = None);
         for path in self.rules.named_paths(&request) {
             // What would have to be waited for, nobody can tell: a task at its stop does not wait.
             if !request.destinations.contains_key(&path)
-                && let Ok(found) = self.kernel.destinations(&view, &[path], Patience::Cached)
+                && let Ok(found) = self.kernel.destinations(view, &[path], Patience::Cached)
             {
                 request.destinations.extend(found);
             }

@@ -1,5 +1,10 @@
 //! Arguments that change between the gate's look and the kernel's.
 
+use std::fs;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
 use execward_tests::{Ground, Ran, binary, finish, is_root, of_type, skip};
 
 /// Rounds of one race; scripts/check sets more.
@@ -132,6 +137,48 @@ fn a_path_that_flips_to_a_missing_file_is_no_way_in() {
         "{}",
         ran.stdout
     );
+}
+
+/// A link that leads to a forbidden program while the kernel loads it, and back to the allowed one when
+/// the gate looks again, names the allowed one twice; what was loaded counts.
+#[test]
+fn a_link_that_leads_back_is_no_name_of_what_was_loaded() {
+    let rules = "[[allow]]\nid = \"a\"\nprogram = [\"sh\", \"true\"]\n";
+    let mut ground = Ground::allowlist(rules).option("--no-notice");
+    if is_root() {
+        // To root's sessions a link of the session's own is no name at all.
+        fs::set_permissions(ground.path(""), fs::Permissions::from_mode(0o755)).unwrap();
+        ground = ground.option("--user=nobody");
+    }
+    let (link, fresh) = (ground.path("link"), ground.path("fresh"));
+    let lead_to = |program: &str| {
+        symlink(program, &fresh).unwrap();
+        fs::rename(&fresh, &link).unwrap();
+    };
+    lead_to("/usr/bin/true");
+    let script = format!(
+        "i=0 ran=0 other=0 killed=0; while [ $i -lt {} ]; do {} 2>/dev/null; case $? in
+         0) ran=$((ran + 1)) ;; 1) other=$((other + 1)) ;; 137) killed=$((killed + 1)) ;; esac
+         i=$((i + 1)); done; echo ran=$ran other=$other killed=$killed",
+        rounds(),
+        link.display()
+    );
+    let script = ground.script("script", &script);
+    let is_over = AtomicBool::new(false);
+    let ran = thread::scope(|scope| {
+        scope.spawn(|| {
+            while !is_over.load(Ordering::Relaxed) {
+                lead_to("/usr/bin/false");
+                lead_to("/usr/bin/true");
+            }
+        });
+        let ran = ground.run(&["sh", &script]);
+        is_over.store(true, Ordering::Relaxed);
+        ran
+    });
+    assert_eq!(count(&ran, "other"), 0, "escapes: {}", ran.stdout);
+    assert!(count(&ran, "ran") > 0, "{}", ran.stdout);
+    assert!(count(&ran, "killed") > 0, "blind: {}", ran.stdout);
 }
 
 #[test]

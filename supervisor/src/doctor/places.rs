@@ -63,8 +63,12 @@ fn policy(args: &PolicyArgs, places: &Places) -> Finding {
 fn past(args: &PolicyArgs, places: &Places) -> Finding {
     let files = LoadedPolicy::load(args, places).map(|policy| policy.files);
     let command = accept::command_for(args, None);
-    let examined = Past::open(places.state())
-        .and_then(|past| past.examine(&files.unwrap_or_default(), &command));
+    // What is not there is made by the first session, and not for a look.
+    let examined = match places.state().symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        _ => Past::open(places.state())
+            .and_then(|past| past.examine(&files.unwrap_or_default(), &command)),
+    };
     let finding = match examined {
         Ok(()) => Finding::ok(
             "past",
