@@ -21,6 +21,7 @@ mod capabilities;
 pub mod filter;
 pub mod handshake;
 mod install;
+mod keyring;
 mod rights;
 mod start;
 

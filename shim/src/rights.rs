@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 use nix::unistd::{Gid, Uid, setgroups, setresgid, setresuid};
 
-use crate::capabilities;
+use crate::{capabilities, keyring};
 
 /// With whose rights CMD runs, in the shim's arguments: `keep`, `drop`, or `user=UID:GID:GROUP,…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,6 +81,7 @@ impl Rights {
             Self::Keep => Ok(()),
             Self::Drop => Ok(capabilities::drop_for_good()?),
             Self::User(ids) => {
+                keyring::leave()?;
                 capabilities::drop_for_good()?;
                 ids.take_on()?;
                 // They are gone with user 0, unless a securebit of the caller's keeps them.

@@ -226,10 +226,10 @@ pub(crate) struct RunArgs {
     /// Who is asked where the policy asks
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     pub(crate) prompt: Prompt,
-    /// When CMD ends, kill what it left running
+    /// When CMD ends, kill what it left running (default with --user)
     #[arg(long, overrides_with = "linger")]
     pub(crate) kill_at_exit: bool,
-    /// When CMD ends, go on gating what it left running (default)
+    /// When CMD ends, go on gating what it left running (default without --user)
     #[arg(long, overrides_with = "kill_at_exit")]
     pub(crate) linger: bool,
     /// Run CMD as this user (root only): it can then reach neither the gate nor policy, log and answers

@@ -52,7 +52,9 @@ pub(crate) enum Afterlife {
 
 impl Afterlife {
     pub(crate) fn of(args: &RunArgs) -> Self {
-        if args.kill_at_exit {
+        // What another user leaves running would share the caller's terminal.
+        let is_others = args.user.is_some() && !args.linger;
+        if args.kill_at_exit || is_others {
             Self::Kill
         } else {
             Self::Linger

@@ -102,7 +102,8 @@ impl Notices {
                 Err(Errno::OPNOTSUPP) => write_anew(proc, stderr.as_fd(), line),
                 written => written,
             },
-            FileType::Socket => {
+            // The kernel puts the sender's credentials on it, which are to be the task's.
+            FileType::Socket if has_own_uid(task) => {
                 let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
                 rustix::net::send(&stderr, line, flags).map(drop)
             }
@@ -160,6 +161,13 @@ fn write_to_files(socket: &OwnedFd) {
             tracing::debug!(%errno, "a line is not reported");
         }
     }
+}
+
+/// Whether the task is of the gate's own uid.
+fn has_own_uid(task: &TaskDir) -> bool {
+    let own = rustix::process::geteuid().as_raw();
+    task.status()
+        .is_ok_and(|status| status.credentials.uids[1] == own)
 }
 
 /// `pidfd_getfd` of descriptor 2. `PIDFD_THREAD` (Linux 6.9) reaches a thread with a table of its

@@ -43,7 +43,7 @@ pub(crate) fn close_callers() -> io::Result<()> {
     Ok(close_each(&open)?)
 }
 
-fn close_each(fds: &[RawFd]) -> Result<(), Errno> {
+pub(crate) fn close_each(fds: &[RawFd]) -> Result<(), Errno> {
     for fd in fds {
         match close(*fd) {
             Ok(()) | Err(Errno::EBADF) => {}

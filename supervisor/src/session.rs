@@ -35,7 +35,7 @@ use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
-use crate::own_process::{leave_to_command, raise_descriptor_limit, take_signals};
+use crate::own_process::{close_each, leave_to_command, raise_descriptor_limit, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -158,6 +158,7 @@ fn start(
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
+    let callers = left_to_command(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
@@ -219,6 +220,15 @@ fn start(
         shim,
         notice,
     })
+}
+
+/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
+fn left_to_command<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd], SessionError> {
+    if plan.user.is_none() {
+        return Ok(callers);
+    }
+    close_each(callers).map_err(cannot("close the caller's descriptors"))?;
+    Ok(&[])
 }
 
 /// The shim, in a pid namespace of the session's own if there is to be one.

@@ -105,6 +105,61 @@ fn another_user_has_no_hold_on_front_and_gate() {
     assert_eq!(of_type(&records, "session.end").count(), 1);
 }
 
+/// Of what root has, that user gets the standard descriptors, and no other, nor root's keys; and nothing
+/// of that user is left to read root's terminal.
+#[test]
+fn another_user_inherits_no_descriptor_no_key_and_no_terminal() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let script = "ls /proc/self/fd; python3 -c \"$1\"; sleep 1000 & echo $!";
+    const LOOKS: &str = "import ctypes,sys\nsys.stdout.write('key %d\\n' % (ctypes.CDLL(None)\
+        .syscall(250, 10, -3, b'user', b'execward-test', 0) > 0))";
+    const KEEPS: &str = "import ctypes,os,sys\nc=ctypes.CDLL(None)\nc.syscall(250, 1, None)\n\
+        c.syscall(248, b'user', b'execward-test', b'secret', 6, -3)\n\
+        os.set_inheritable(os.open('/etc/shadow', 0), True)\nos.execvp(sys.argv[1], sys.argv[1:])";
+    let run = |ground: Ground| {
+        let command = ground.command(&["sh", "-c", script, "sh", LOOKS]);
+        let ran = ground.end(under(&["python3", "-c", KEEPS], &command));
+        let lines: Vec<String> = ran.stdout.lines().map(str::to_owned).collect();
+        (lines, ground)
+    };
+    let (lines, _) = run(ground(Ground::full("")));
+    let [fds @ .., key, left] = &lines[..] else {
+        panic!("{lines:?}");
+    };
+    // The last is that of the directory itself.
+    assert_eq!((fds.join(" ").as_str(), key.as_str()), ("0 1 2 3", "key 0"));
+    let left = format!("/proc/{left}");
+    until("the end of what was left", || {
+        (!fs::exists(&left).expect("proc")).then_some(())
+    });
+    // The twin has root's rights anyway.
+    let (lines, _) = run(Ground::full("").option("--kill-at-exit"));
+    assert!(
+        lines.len() > 6 && lines.contains(&"key 1".to_owned()),
+        "{lines:?}"
+    );
+}
+
+/// The kernel says who sends on a socket, and would name the gate.
+#[test]
+fn another_users_socket_gets_no_line_of_root() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    const RECEIVES: &str = "import socket,subprocess,sys\na,b=socket.socketpair()\n\
+        try: subprocess.run(['/usr/bin/touch', 'marker'], stderr=b)\n\
+        except PermissionError: pass\n\
+        a.setblocking(False)\n\
+        try: print(a.recv(99))\n\
+        except BlockingIOError: print('nothing')";
+    let rules = "[[deny]]\nid = \"evil\"\nprogram = \"touch\"\n";
+    let said = |ground: Ground| ground.run(&["python3", "-c", RECEIVES]).stdout;
+    assert_eq!(said(ground(Ground::full(rules))), "nothing\n");
+    assert!(said(Ground::full(rules)).contains("execward: denied touch marker"));
+}
+
 /// Log, policy, state, socket and execward itself belong to who started the session.
 #[test]
 fn another_user_changes_neither_log_nor_policy_nor_execward() {
