@@ -88,7 +88,7 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
         held.push_back(if how.as_json {
             trimmed(&line)
         } else {
-            one_line(&record)
+            printable(&one_line(&record))
         });
         line.clear();
         if how.last.is_some_and(|last| held.len() > last) {
@@ -124,7 +124,16 @@ fn trimmed(line: &[u8]) -> String {
     super::text::displayed(line.trim_ascii_end())
 }
 
-/// `TIME ID WHAT …`, printable ASCII.
+/// A line without what moves a cursor, also where a log was written by somebody else than a gate.
+fn printable(line: &str) -> String {
+    let escape = |c: char| match c {
+        ' '..='~' => String::from(c),
+        other => other.escape_default().to_string(),
+    };
+    line.chars().map(escape).collect()
+}
+
+/// `TIME ID WHAT …`.
 fn one_line(record: &Value) -> String {
     let time = text(record, "/ts").get(11..23).unwrap_or_default();
     let name = text(record, "/session/name");
@@ -336,6 +345,13 @@ mod tests {
         };
         let text = shown(&format!("{DECISION}\n{OUTCOME}\n"), how).unwrap();
         assert_eq!(text, format!("{OUTCOME}\n"));
+    }
+
+    #[test]
+    fn a_forged_record_moves_no_cursor() {
+        let forged = DECISION.replace("1003", "1003\\u001b[2J");
+        let text = shown(&format!("{forged}\n"), ALL).unwrap();
+        assert!(text.contains("1003\\u{1b}[2J"), "{text}");
     }
 
     #[test]

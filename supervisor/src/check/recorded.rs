@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::CheckError;
 use super::call::Call;
-use crate::audit::escaped;
+use crate::audit::{TailError, escaped};
 use crate::regular;
 
 /// Largest record that is read, in bytes. The gate writes none so long.
@@ -39,11 +39,15 @@ pub(super) fn find(log: &Path, id: &str) -> Result<Value, CheckError> {
         path: log.to_owned(),
         error,
     };
-    let mut found = None;
+    let (mut found, mut damaged) = (None, None);
     let file = regular::open(log).map_err(failed)?;
-    for line in BufReader::new(file).split(b'\n') {
-        let Ok(record) = serde_json::from_slice::<Value>(&line.map_err(failed)?) else {
-            continue;
+    for (line, number) in BufReader::new(file).split(b'\n').zip(1..) {
+        let record = match serde_json::from_slice::<Value>(&line.map_err(failed)?) {
+            Ok(record) => record,
+            Err(error) => {
+                damaged = damaged.or(Some((number, error)));
+                continue;
+            }
         };
         let text = |pointer| record.pointer(pointer).and_then(Value::as_str);
         let is_it = text("/type") == Some("exec.decision")
@@ -52,10 +56,15 @@ pub(super) fn find(log: &Path, id: &str) -> Result<Value, CheckError> {
             found = Some(record);
         }
     }
-    found.ok_or_else(|| CheckError::NoSuch {
-        id: id.to_owned(),
-        log: PathBuf::from(log),
-    })
+    match (found, damaged) {
+        (Some(record), _) => Ok(record),
+        // It may have been in that line.
+        (None, Some((line, error))) => Err(TailError::Damaged { line, error }.into()),
+        (None, None) => Err(CheckError::NoSuch {
+            id: id.to_owned(),
+            log: PathBuf::from(log),
+        }),
+    }
 }
 
 /// The call that a record is about, byte for byte.

@@ -5,7 +5,7 @@
     reason = "every message that is not expected is out of turn"
 )]
 
-use std::io::{self, BufRead, BufReader, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -25,6 +25,10 @@ use crate::tracee::{Procfs, StatusError, Tid};
 /// How long the gate may take for one line. It answers at once; only a look-up past its deadline
 /// or a stalled disk under the log makes it wait.
 const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
+/// fills no more memory.
+const LINE_MAX_BYTES: u64 = 4 << 20;
 
 /// Which session is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,6 +80,11 @@ pub(crate) enum ClientError {
          started with them takes them"
     )]
     TooLong,
+    #[error(
+        "the session does not answer within {} s; the line that its front says on a terminal, or \
+         execward.log, may tell what it waits for", PATIENCE.as_secs()
+    )]
+    Silent,
     #[error("cannot talk to the session: {0}")]
     Io(#[from] io::Error),
 }
@@ -215,11 +224,17 @@ impl Session {
 
     fn receive(&mut self) -> Result<FromGate, ClientError> {
         let mut line = Vec::new();
-        match self.reader.read_until(b'\n', &mut line) {
+        match (&mut self.reader)
+            .take(LINE_MAX_BYTES)
+            .read_until(b'\n', &mut line)
+        {
             Ok(0) => return Err(ClientError::Closed),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionReset => {
                 return Err(ClientError::Closed);
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                return Err(ClientError::Silent);
             }
             Err(error) => return Err(error.into()),
         }
