@@ -33,7 +33,8 @@ const END_WITHIN: u16 = 1000;
 pub(crate) enum PidNamespaceError {
     #[error(
         "--pid-namespace needs namespaces of the session's own, which only root can have \
-         (CAP_SYS_ADMIN): {0}; start it with `sudo`, and with --user if CMD is not to be root"
+         (CAP_SYS_ADMIN): {0}; start it with `sudo`, in a container \
+         with that capability (`--cap-add SYS_ADMIN`), and with --user if CMD is not to be root"
     )]
     NotRoot(io::Error),
     #[error(
