@@ -183,7 +183,10 @@ proptest! {
         request.interpreters.clear();
         request.cwd = Some("/w".into());
         request.env = Some(Arc::default());
-        let words = std::iter::once(&request.program.given).chain(request.argv.iter().skip(1));
+        // An example has no other first word than the program.
+        let rest = request.argv.into_iter().skip(1);
+        request.argv = std::iter::once(request.program.given.clone()).chain(rest).collect();
+        let words = request.argv.iter();
         let words: Vec<String> = words.map(|word| {
             String::from_utf8(word.clone()).expect("the alphabet is ASCII")
         }).collect();
