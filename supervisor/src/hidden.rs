@@ -3,8 +3,9 @@
 //! In the session's mount namespace an empty directory lies over each of execward's own, and an empty
 //! file over the log and each policy. The gate opened what it needs before.
 
-use std::fs;
+use std::fs::DirBuilder;
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
@@ -51,9 +52,10 @@ fn cover_file(path: &Path) -> io::Result<()> {
     Ok(mount_remount(path, flags, "")?)
 }
 
-/// One that is not there is made: the session shall not make it.
+/// One that is not there is made, as private as it is to be: the session shall not make it.
 fn cover_directory(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)?;
+    let mut private = DirBuilder::new();
+    private.recursive(true).mode(0o700).create(path)?;
     let flags = MountFlags::RDONLY | MountFlags::NOEXEC | MountFlags::NOSUID | MountFlags::NODEV;
     Ok(mount(
         EMPTY,

@@ -38,6 +38,14 @@ fn what_execward_keeps_is_out_of_sight_and_cannot_be_uncovered() {
             policy
         );
     }
+    // Made for it or not, the directories are nobody else's.
+    for directory in ["/run/execward", "/var/log/execward"] {
+        let mode = fs::metadata(directory)
+            .expect("a directory")
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o700, "{directory}");
+    }
     // The twin sees it all.
     let ran = Ground::full("")
         .sh("cat policy.toml audit.jsonl | head -n 1; ls /run/execward >/dev/null; echo $?");

@@ -191,10 +191,9 @@ fn a_chroot_does_not_lend_the_names_of_the_real_root() {
     let jail = ground.path("jail").display().to_string();
     let ran = ground.run(&["/usr/sbin/chroot", &jail, "/usr/bin/true", "EVIL"]);
     assert!(!ran.stdout.contains("EVIL"), "{}", ran.stdout);
-    assert_eq!(
-        ran.decisions(&["/usr/bin/true"])[0]["proc"]["file"]["origin"],
-        "foreign"
-    );
+    // Where the kernel cannot tell a file system below another root (statmount, Linux 6.8): unstable.
+    let origin = &ran.decisions(&["/usr/bin/true"])[0]["proc"]["file"]["origin"];
+    assert!(origin == "foreign" || origin == "unstable", "{origin}");
 }
 
 #[test]
