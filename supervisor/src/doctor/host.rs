@@ -16,7 +16,7 @@ pub(super) fn findings() -> io::Result<Vec<Finding>> {
     let status = own.status().map_err(io::Error::other)?;
     let mut findings = vec![
         kernel(),
-        yama(status.credentials.effective),
+        yama(status.credentials.may_trace_others()),
         tracer(status.tracer),
         filters(own.filters().map_err(io::Error::other)?),
     ];
@@ -33,9 +33,7 @@ fn kernel() -> Finding {
 }
 
 /// Yama's `ptrace_scope` (Documentation/admin-guide/LSM/Yama.rst of the kernel).
-fn yama(capabilities: u64) -> Finding {
-    /// `CAP_SYS_PTRACE` of linux/capability.h.
-    const SYS_PTRACE: u64 = 1 << 19;
+fn yama(may_trace_others: bool) -> Finding {
     const TAKEN_OVER: &str = "a process of the same uid outside a session can be traced by one in it, \
         and made to exec anything";
     const SET: &str = "sysctl kernel.yama.ptrace_scope=1, if the kernel has Yama";
@@ -44,7 +42,7 @@ fn yama(capabilities: u64) -> Finding {
         "" => Finding::weak("yama", format!("absent: {TAKEN_OVER}"), SET),
         "0" => Finding::weak("yama", format!("ptrace_scope is 0: {TAKEN_OVER}"), SET),
         "1" => Finding::ok("yama", "ptrace_scope is 1"),
-        "2" if capabilities & SYS_PTRACE != 0 => Finding::ok("yama", "ptrace_scope is 2"),
+        "2" if may_trace_others => Finding::ok("yama", "ptrace_scope is 2"),
         other => Finding::fails(
             "yama",
             format!("ptrace_scope is {other}: the gate may not look at what is loaded"),

@@ -45,52 +45,30 @@ pub(super) fn findings() -> Vec<Finding> {
     ]
 }
 
+/// The gate raises what it may to the hard limit.
 fn own_limits() -> Vec<Limit> {
+    let limit = |resource, name, least, step| {
+        let (_, value) = getrlimit(resource).ok()?;
+        Some(Limit {
+            name,
+            value,
+            least,
+            step,
+        })
+    };
+    let files = "raise the limit of open files (`ulimit -Hn`)";
+    let processes = "raise the limit of processes (`ulimit -Hu`)";
     let limits = [
-        (
-            Resource::RLIMIT_NOFILE,
-            "open files",
-            FILES,
-            "raise the limit of open files (`ulimit -Hn`)",
-        ),
-        (
-            Resource::RLIMIT_NPROC,
-            "processes",
-            PROCESSES,
-            "raise the limit of processes (`ulimit -Hu`)",
-        ),
+        limit(Resource::RLIMIT_NOFILE, "open files", FILES, files),
+        limit(Resource::RLIMIT_NPROC, "processes", PROCESSES, processes),
     ];
-    // The gate raises what it may to the hard limit.
-    let limits = limits
-        .into_iter()
-        .filter_map(|(resource, name, least, step)| {
-            let (_, value) = getrlimit(resource).ok()?;
-            Some(Limit {
-                name,
-                value,
-                least,
-                step,
-            })
-        });
-    limits.collect()
+    limits.into_iter().flatten().collect()
 }
 
+/// Of either version.
 fn cgroup_limits() -> Vec<Limit> {
     let own = cgroup::own();
-    let limits = [
-        (
-            "pids.max",
-            PROCESSES,
-            "raise the cgroup's limit of processes (a container's pids limit)",
-        ),
-        ("memory.max", MEMORY, "raise the cgroup's limit of memory"),
-        (
-            "memory.limit_in_bytes",
-            MEMORY,
-            "raise the cgroup's limit of memory",
-        ),
-    ];
-    let limits = limits.into_iter().filter_map(|(name, least, step)| {
+    let limit = |name, least, step| {
         let values = own.iter().filter_map(|it| it.lowest(name));
         let value = values.filter(|value| *value < NO_LIMIT).min()?;
         Some(Limit {
@@ -99,8 +77,15 @@ fn cgroup_limits() -> Vec<Limit> {
             least,
             step,
         })
-    });
-    limits.collect()
+    };
+    let processes = "raise the cgroup's limit of processes (a container's pids limit)";
+    let memory = "raise the cgroup's limit of memory";
+    let limits = [
+        limit("pids.max", PROCESSES, processes),
+        limit("memory.max", MEMORY, memory),
+        limit("memory.limit_in_bytes", MEMORY, memory),
+    ];
+    limits.into_iter().flatten().collect()
 }
 
 fn of(check: &'static str, limits: &[Limit]) -> Finding {

@@ -25,18 +25,22 @@ const ROOM: u64 = 64 << 20;
 /// # Errors
 /// If proc cannot be read.
 pub(super) fn findings(args: &PolicyArgs, places: &Places) -> io::Result<Vec<Finding>> {
+    let loaded = LoadedPolicy::load(args, places);
     let mut findings = vec![
-        policy(args, places),
-        past(args, places),
+        policy(&loaded),
+        past(&loaded, args, places),
         logs(places.logs())?,
     ];
     findings.extend(executable());
     Ok(findings)
 }
 
-fn policy(args: &PolicyArgs, places: &Places) -> Finding {
+/// A policy, or why there is none.
+type Loaded = Result<LoadedPolicy, PolicyError>;
+
+fn policy(loaded: &Loaded) -> Finding {
     const PROMISE: &str = "the policy has no fault";
-    let finding = match LoadedPolicy::load(args, places) {
+    let finding = match loaded {
         Ok(policy) => {
             let floor = match policy.notes.iter().any(|note| note.name == FLOOR) {
                 true => "",
@@ -60,14 +64,13 @@ fn policy(args: &PolicyArgs, places: &Places) -> Finding {
 }
 
 /// What is remembered of earlier sessions, and whether one of them changed the policy.
-fn past(args: &PolicyArgs, places: &Places) -> Finding {
-    let files = LoadedPolicy::load(args, places).map(|policy| policy.files);
+fn past(loaded: &Loaded, args: &PolicyArgs, places: &Places) -> Finding {
+    let files = loaded.as_ref().map_or(&[][..], |policy| &policy.files);
     let command = accept::command_for(args, None);
     // What is not there is made by the first session, and not for a look.
     let examined = match places.state().symlink_metadata() {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        _ => Past::open(places.state())
-            .and_then(|past| past.examine(&files.unwrap_or_default(), &command)),
+        _ => Past::open(places.state()).and_then(|past| past.examine(files, &command)),
     };
     let finding = match examined {
         Ok(()) => Finding::ok(
