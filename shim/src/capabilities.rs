@@ -50,7 +50,7 @@ pub(crate) fn drop_for_good() -> io::Result<()> {
 ///
 /// # Errors
 /// What capset(2) answers.
-pub(crate) fn drop_all() -> io::Result<()> {
+pub fn drop_all() -> io::Result<()> {
     let none = CapabilitySet::empty();
     set_capabilities(
         None,

@@ -25,6 +25,6 @@ mod keyring;
 mod rights;
 mod start;
 
-pub use capabilities::DROPPED;
+pub use capabilities::{DROPPED, drop_all};
 pub use rights::{Ids, NoRights, Rights};
 pub use start::{CANNOT_EXEC, NOT_FOUND, OWN_FAILURE, main};

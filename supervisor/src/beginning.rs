@@ -23,14 +23,14 @@ pub(crate) struct Beginning {
 
 impl Beginning {
     /// Of the task that will become CMD, with its environment.
-    pub(crate) fn of(task: Option<&TaskDir>, env: Vec<(OsString, OsString)>) -> Self {
+    pub(crate) fn of(task: &TaskDir, env: Vec<(OsString, OsString)>) -> Self {
         let variables = env.into_iter().map(|(name, value)| {
             let (name, value) = (name.into_vec(), value.into_vec());
             [&name, b"=".as_slice(), &value].concat()
         });
         Self {
             env: variables.collect(),
-            streams: DESCRIPTORS.map(|link| task.and_then(|task| task.link_text(link).ok())),
+            streams: DESCRIPTORS.map(|link| task.link_text(link).ok()),
         }
     }
 

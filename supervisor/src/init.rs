@@ -18,7 +18,6 @@ use rustix::fs::CWD;
 use rustix::mount::{MountFlags, MoveMountFlags, OpenTreeFlags, mount, move_mount, open_tree};
 use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{WaitOptions, set_parent_process_death_signal, wait};
-use rustix::thread::{CapabilitySet, CapabilitySets, set_capabilities};
 
 use crate::fdpass;
 use crate::own_process::close_callers;
@@ -122,13 +121,7 @@ fn held_mounts() -> std::io::Result<Vec<(Vec<u8>, OwnedFd)>> {
 
 fn give_up_rights() -> std::io::Result<()> {
     prctl::set_no_new_privs()?;
-    let none = CapabilitySet::empty();
-    let sets = CapabilitySets {
-        effective: none,
-        permitted: none,
-        inheritable: none,
-    };
-    set_capabilities(None, sets)?;
+    execward_shim::drop_all()?;
     Ok(prctl::set_dumpable(false)?)
 }
 

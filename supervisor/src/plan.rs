@@ -66,12 +66,8 @@ impl<'a> Plan<'a> {
 
     /// Files and directories that a session leaves to its gate alone.
     pub(crate) fn kept(&self) -> (Vec<PathBuf>, Vec<PathBuf>) {
-        let policies = self
-            .policy
-            .notes
-            .iter()
-            .map(|note| PathBuf::from(&note.name));
-        let mut files: Vec<_> = policies.filter(|path| path.is_file()).collect();
+        let policies = self.policy.files.iter().filter(|file| file.is_there());
+        let mut files: Vec<_> = policies.map(|file| file.path.clone()).collect();
         files.push(self.log.clone());
         (files, self.places.kept())
     }
@@ -127,10 +123,9 @@ impl<'a> Plan<'a> {
 
 /// The policy, none of whose files an earlier session changed, and what is known of earlier sessions.
 fn admitted_policy(args: &RunArgs, places: &Places) -> Result<(LoadedPolicy, Past), SessionError> {
-    let mut policy = LoadedPolicy::load(&args.policy, places)?;
+    let policy = LoadedPolicy::load(&args.policy, places)?;
     let past = Past::open(places.state())?;
-    let files = std::mem::take(&mut policy.files);
-    past.admit(&files, &accept::command(args))?;
+    past.admit(&policy.files, &accept::command(args))?;
     Ok((policy, past))
 }
 

@@ -158,7 +158,7 @@ fn start(
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
-    let callers = left_to_command(callers, &plan)?;
+    let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
@@ -187,7 +187,7 @@ fn start(
     let parking = Parking::start(&plan, proc)?;
 
     let listener = receive_listener(&shim)?;
-    let (settled, beginning) = looked_at(&kernel, &waiting, &plan)?;
+    let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
     if plan.args.hide_state {
         hidden::hide(&plan)?;
     }
@@ -223,7 +223,7 @@ fn start(
 }
 
 /// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
-fn left_to_command<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd], SessionError> {
+fn commands_own<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd], SessionError> {
     if plan.user.is_none() {
         return Ok(callers);
     }
@@ -243,8 +243,8 @@ fn spawned(
     Ok((Some(namespace), waiting))
 }
 
-/// The task that will become CMD, by whose beginning all that comes later is measured.
-fn looked_at(
+/// What the task that will become CMD begins with, by which all that comes later is measured.
+fn begun_with(
     kernel: &Kernel,
     waiting: &Waiting,
     plan: &Plan<'_>,
@@ -256,7 +256,7 @@ fn looked_at(
     let status = status.map_err(cannot(LOOK))?;
     let settled = Settled::since_now(status.credentials, kernel.own.clone());
     let env = environment(plan.user.as_ref());
-    Ok((settled, Beginning::of(Some(&task), env)))
+    Ok((settled, Beginning::of(&task, env)))
 }
 
 /// Writes the first record, and tells the front, before CMD may go: its first word is not CMD's last.

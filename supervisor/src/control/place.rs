@@ -115,11 +115,13 @@ impl SocketPlace {
             // Left by a gate that was killed.
             std::fs::remove_file(&path).map_err(failed("remove the dead socket", &path))?;
         }
+        let directory = open_directory(directory_of(&path))?;
+        let base = base.map(open_directory).transpose()?;
         let socket = bind_unheard(&path).map_err(failed("listen at", &path))?;
         let place = Self {
-            directory: open_directory(directory_of(&path))?,
-            base: base.map(open_directory).transpose()?,
             path,
+            directory,
+            base,
         };
         let private = std::fs::Permissions::from_mode(0o600);
         std::fs::set_permissions(&place.path, private)

@@ -47,6 +47,11 @@ impl PolicyFile {
         })
     }
 
+    /// Whether there was a file.
+    pub(crate) fn is_there(&self) -> bool {
+        self.changed > Timestamp::MIN
+    }
+
     /// The one that is not at `path`.
     pub(super) fn missing(path: &Path) -> io::Result<Self> {
         Ok(Self {
