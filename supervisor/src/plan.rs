@@ -7,12 +7,13 @@ use nix::unistd::Uid;
 
 use crate::audit::{SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
+use crate::kernel::Kernel;
 use crate::parking::Parking;
 use crate::past::Past;
 use crate::places::Places;
 use crate::policy::{LoadedPolicy, accept};
 use crate::session::SessionError;
-use crate::user::AnotherUser;
+use crate::user::{AnotherUser, UserError};
 
 /// A session that is to start.
 #[derive(Debug)]
@@ -62,6 +63,25 @@ impl<'a> Plan<'a> {
     /// Whether the session needs a mount namespace of its own.
     pub(crate) fn needs_namespace(&self) -> bool {
         self.closes_kernel() || self.args.hide_state || self.args.pid_namespace
+    }
+
+    /// Makes sure that another user, as whom CMD runs, can change nothing of what is kept from it.
+    ///
+    /// # Errors
+    /// What it could change, and by what.
+    pub(crate) fn keep_from_user(&self, kernel: &Kernel) -> Result<(), UserError> {
+        let Some(user) = &self.user else {
+            return Ok(());
+        };
+        let (files, directories) = self.kept();
+        let kept = files.into_iter().chain(directories);
+        for path in kept.chain(self.args.control.clone()) {
+            if let Some(at) = user.may_change(&path, kernel) {
+                let user = user.in_words();
+                return Err(UserError::Reach { path, at, user });
+            }
+        }
+        Ok(())
     }
 
     /// Files and directories that a session leaves to its gate alone.

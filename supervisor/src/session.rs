@@ -163,6 +163,7 @@ fn start(
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
     let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
+    plan.keep_from_user(&kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 

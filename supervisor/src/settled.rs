@@ -6,13 +6,13 @@
 use std::collections::HashSet;
 
 use execward_policy::SYSTEM_DIRS;
-use rustix::fs::{Access, AtFlags, CWD, accessat, lstat, stat};
-use rustix::io::Errno;
+use rustix::fs::{lstat, stat};
 use rustix::time::{ClockId, clock_gettime};
 
+use crate::changeable;
 use crate::exec::FileFacts;
 use crate::path::directory;
-use crate::tracee::{Credentials, as_task};
+use crate::tracee::Credentials;
 
 /// How long before the session's start a change must lie to be surely older. The kernel stamps
 /// files by a clock that ticks a few times in this.
@@ -100,11 +100,6 @@ impl Settled {
     }
 
     fn may_write(&self, path: &[u8]) -> bool {
-        let access = || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
-        // An answer that is no answer counts as yes.
-        !matches!(
-            as_task(&self.session, &self.own, access),
-            Ok(Err(Errno::ACCESS | Errno::PERM | Errno::ROFS))
-        )
+        changeable::may_write(&self.session, &self.own, path)
     }
 }

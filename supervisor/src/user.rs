@@ -2,12 +2,17 @@
 //! gate nor what it keeps.
 
 use std::env;
-use std::ffi::{CString, OsString};
+use std::ffi::{CString, OsStr, OsString};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use execward_shim::{Ids, Rights};
 use nix::unistd::{User, getgrouplist};
+use rustix::fs::{Mode, OFlags, open};
 
+use crate::changeable;
+use crate::kernel::Kernel;
 use crate::tracee::{Credentials, Procfs, Tid};
 
 /// What tells of the caller's own session, and leads to files of the caller's.
@@ -39,6 +44,15 @@ pub(crate) enum UserError {
     LookUp { name: String, error: nix::Error },
     #[error("`{0}` is user 0, and --user is for others; without it CMD runs as root")]
     Root(String),
+    #[error(
+        "`{}` is to be out of the reach of {user}, who can change `{}`: put it where only root may write",
+        path.display(), at.display()
+    )]
+    Reach {
+        path: PathBuf,
+        at: PathBuf,
+        user: String,
+    },
     #[error("cannot read own rights: {0}")]
     Own(String),
     #[error("only root can run CMD as another user; put `sudo` before execward")]
@@ -99,6 +113,32 @@ impl AnotherUser {
 
     pub(crate) fn rights(&self) -> Rights {
         Rights::User(self.ids.clone())
+    }
+
+    /// Which of `path`, what it leads to and the directories above this user can change, if any.
+    pub(crate) fn may_change(&self, path: &Path, kernel: &Kernel) -> Option<PathBuf> {
+        let rights = self.credentials();
+        let changes = |path: &[u8]| {
+            let at = changeable::by_session(&rights, &kernel.own, path)?;
+            Some(PathBuf::from(OsStr::from_bytes(at)))
+        };
+        let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        changes(named.as_os_str().as_bytes()).or_else(|| {
+            let file = open(&named, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?;
+            changes(&kernel.proc.name_of(file.as_fd()).ok()?)
+        })
+    }
+
+    fn credentials(&self) -> Credentials {
+        let Ids { uid, gid, groups } = self.ids.clone();
+        Credentials {
+            uids: [uid; 3],
+            gids: [gid; 3],
+            fsuid: uid,
+            fsgid: gid,
+            groups,
+            effective: 0,
+        }
     }
 
     /// Name and number.

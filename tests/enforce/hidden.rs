@@ -24,7 +24,7 @@ fn what_execward_keeps_is_out_of_sight_and_cannot_be_uncovered() {
         (: > policy.toml) 2>/dev/null; mv policy.toml away 2>/dev/null && echo moved; touch own && echo own";
     for user in ["", "--user=nobody"] {
         let mut ground = Ground::full("").option(HIDDEN);
-        fs::set_permissions(ground.path(""), Permissions::from_mode(0o777)).expect("chmod");
+        fs::set_permissions(ground.path(""), Permissions::from_mode(0o1777)).expect("chmod");
         if !user.is_empty() {
             ground = ground.option(user);
         }

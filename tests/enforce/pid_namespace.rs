@@ -26,7 +26,7 @@ const BESIDE: [&[&str]; 4] = [
 
 /// A ground whose sessions have one, and where every user may write.
 fn inside(ground: Ground, beside: &[&str]) -> Ground {
-    let writable = Permissions::from_mode(0o777);
+    let writable = Permissions::from_mode(0o1777);
     fs::set_permissions(ground.path(""), writable).expect("chmod");
     let mut ground = ground.option(OPTION);
     for option in beside {

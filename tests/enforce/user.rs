@@ -1,7 +1,8 @@
 //! CMD as another user than root who starts it: `--user`.
 
 use std::fs::{self, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown, symlink};
+use std::path::Path;
 
 use execward_tests::{
     Asking, Ground, binary, finish, is_root, needs_answers, of_type, skip, under, until,
@@ -13,11 +14,14 @@ use crate::approvals::ground as basis;
 const NOBODY: &str = "nobody";
 const REASON: &str = "only root can run a command as another user";
 
-/// A ground whose sessions run as that user, who may write there.
+/// A ground whose sessions run as that user, who may make files there and keeps off those of others.
 fn ground(ground: Ground) -> Ground {
-    let writable = Permissions::from_mode(0o777);
-    fs::set_permissions(ground.path(""), writable).expect("chmod");
+    open_to_all(&ground.path(""));
     ground.option(&format!("--user={NOBODY}"))
+}
+
+fn open_to_all(directory: &Path) {
+    fs::set_permissions(directory, Permissions::from_mode(0o1777)).expect("chmod");
 }
 
 #[test]
@@ -65,6 +69,57 @@ fn who_cannot_be_or_may_not_run_the_command_is_said_and_nothing_runs() {
     let open = Ground::full("").option("--user=65534");
     fs::set_permissions(open.path(""), Permissions::from_mode(0o755)).expect("chmod");
     assert_eq!(open.run(&["id", "-u"]).stdout, "65534\n");
+}
+
+/// Else the promise would hold for nothing: a policy, a log or a socket that this user can change.
+#[test]
+fn what_the_user_can_change_is_no_policy_log_or_socket() {
+    if !is_root() {
+        return skip(REASON);
+    }
+    let theirs = |ground: &Ground| {
+        fs::create_dir(ground.path("theirs")).expect("a directory");
+        chown(ground.path("theirs"), Some(65534), None).expect("chown");
+        ground.path("theirs")
+    };
+    let refused = |ground: &Ground, command: std::process::Command| {
+        let ran = ground.end(command);
+        assert_eq!(ran.status.code(), Some(125), "{}", ran.stdout);
+        assert!(
+            ran.stderr.contains("out of the reach of nobody"),
+            "{}",
+            ran.stderr
+        );
+        assert!(!ground.has("marker"));
+    };
+    let touch = ["touch", "marker"];
+    // By its owner, its mode, its directory, or what a link leads to.
+    let ground = self::ground(Ground::full(""));
+    chown(ground.path("policy.toml"), Some(65534), None).expect("chown");
+    refused(&ground, ground.command(&touch));
+    let ground = self::ground(Ground::full(""));
+    fs::set_permissions(ground.path("policy.toml"), Permissions::from_mode(0o666)).expect("chmod");
+    refused(&ground, ground.command(&touch));
+    let ground = self::ground(Ground::full(""));
+    fs::set_permissions(ground.path(""), Permissions::from_mode(0o777)).expect("chmod");
+    refused(&ground, ground.command(&touch));
+    let ground = self::ground(Ground::full(""));
+    fs::rename(
+        ground.path("policy.toml"),
+        theirs(&ground).join("policy.toml"),
+    )
+    .expect("moved");
+    symlink("theirs/policy.toml", ground.path("policy.toml")).expect("a link");
+    refused(&ground, ground.command(&touch));
+    for (option, name) in [("--audit", "audit.jsonl"), ("--control", "control")] {
+        let ground = self::ground(Ground::full(""));
+        let path = theirs(&ground).join(name).display().to_string();
+        let ground = ground.option(option).option(&path);
+        refused(&ground, ground.command(&touch));
+    }
+    let ground = self::ground(Ground::full(""));
+    assert_eq!(ground.run(&touch).status.code(), Some(0));
+    assert!(ground.has("marker"));
 }
 
 /// What of its own processes works, and of the gate's and the front's does not.
@@ -176,7 +231,7 @@ fn another_user_changes_neither_log_nor_policy_nor_execward() {
     fs::create_dir(ground.path("kept")).expect("a directory");
     fs::rename(ground.path("policy.toml"), ground.path("kept/policy.toml")).expect("moved");
     fs::create_dir(ground.path("open")).expect("a directory");
-    fs::set_permissions(ground.path("open"), Permissions::from_mode(0o777)).expect("chmod");
+    open_to_all(&ground.path("open"));
     let kept = |name: &str| ground.path("kept").join(name).display().to_string();
     let execward = binary("execward").display().to_string();
     let script = format!(
