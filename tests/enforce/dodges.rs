@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use execward_tests::{Ground, Ran, binary, is_root, of_type, skip, under};
+use execward_tests::{Ground, Ran, binary, is_root, needs_served_files, of_type, skip, under};
 
 /// What came of the one exec whose image was not the expected one.
 fn difference(ran: &Ran) -> &serde_json::Value {
@@ -53,12 +53,7 @@ fn a_format_that_the_session_registers_is_judged_by_what_it_loads() {
 /// else waits.
 #[test]
 fn a_program_that_is_never_found_is_refused_in_time() {
-    if !is_root() {
-        return skip("mounting a file system needs root");
-    }
-    if fs::metadata("/dev/fuse").is_err() {
-        return skip("there is no /dev/fuse, so no file system that stalls");
-    }
+    needs_served_files!();
     let ground = Ground::full("");
     let stalls = ground.path("stalls").display().to_string();
     fs::create_dir(&stalls).expect("a directory");
@@ -80,12 +75,7 @@ fn a_program_that_is_never_found_is_refused_in_time() {
 /// hold up neither its relations nor others.
 #[test]
 fn an_exec_that_hangs_in_the_kernel_holds_nobody_up() {
-    if !is_root() {
-        return skip("mounting a file system needs root");
-    }
-    if fs::metadata("/dev/fuse").is_err() {
-        return skip("there is no /dev/fuse, so no file system that stalls");
-    }
+    needs_served_files!();
     let ground = Ground::full("");
     let at = ground.path("at").display().to_string();
     fs::create_dir(&at).expect("a directory");
@@ -123,12 +113,7 @@ fn an_exec_that_hangs_in_the_kernel_holds_nobody_up() {
 /// finds one interpreter, the other another.
 #[test]
 fn a_file_system_that_serves_two_truths_is_allowed_by_no_rule() {
-    if !is_root() {
-        return skip("mounting a file system needs root");
-    }
-    if fs::metadata("/dev/fuse").is_err() {
-        return skip("there is no /dev/fuse, so no file system that lies");
-    }
+    needs_served_files!();
     let run = |ground: &Ground, second: &str| {
         let at = ground.path("at").display().to_string();
         fs::create_dir(&at).expect("a directory");

@@ -3,7 +3,7 @@
 use std::os::unix::process::ExitStatusExt;
 use std::process::Stdio;
 
-use execward_tests::{Ground, Lines, end_of, finish, of_type, under, until};
+use execward_tests::{Ground, Lines, end_of, finish, of_type, rest_of_stderr, under, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -96,8 +96,7 @@ fn a_dead_gate_lets_nothing_through_and_is_announced() {
     until("some execs", || (ground.records().len() > 20).then_some(()));
     kill(gate_of(pid(&front)), Signal::SIGKILL).unwrap();
     let status = end_of(&mut front);
-    let mut said = String::new();
-    std::io::Read::read_to_string(front.stderr.as_mut().unwrap(), &mut said).unwrap();
+    let said = rest_of_stderr(&mut front);
     assert_eq!(status.code(), Some(125));
     assert!(
         said.contains("execward: the gate is gone (signal: 9"),

@@ -204,12 +204,7 @@ fn what_is_no_policy_at_all_is_refused_and_changes_nothing() {
 #[test]
 fn a_policy_whose_paths_do_not_answer_holds_nobody_up() {
     needs_answers!();
-    if !execward_tests::is_root() {
-        return execward_tests::skip("mounting a file system needs root");
-    }
-    if std::fs::metadata("/dev/fuse").is_err() {
-        return execward_tests::skip("there is no /dev/fuse, so no file system that stalls");
-    }
+    execward_tests::needs_served_files!();
     let ground = Ground::full(DENY_TOUCH);
     let stalls = ground.path("stalls").display().to_string();
     std::fs::create_dir(&stalls).expect("a directory");

@@ -281,12 +281,7 @@ fn a_member_of_the_session_is_not_heard() {
 #[test]
 fn a_call_that_waits_for_its_paths_when_the_session_ends_has_its_record() {
     needs_answers!();
-    if !execward_tests::is_root() {
-        return execward_tests::skip("mounting a file system needs root");
-    }
-    if fs::metadata("/dev/fuse").is_err() {
-        return execward_tests::skip("there is no /dev/fuse, so no file system that stalls");
-    }
+    execward_tests::needs_served_files!();
     let ground = ground();
     let stalls = ground.path("stalls").display().to_string();
     fs::create_dir(&stalls).expect("a directory");

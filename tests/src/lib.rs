@@ -10,7 +10,7 @@ mod process;
 mod terminal;
 
 pub use asking::{Asking, Question};
-pub use process::{DEADLINE, Lines, end_of, finish, until};
+pub use process::{DEADLINE, Lines, end_of, finish, rest_of_stderr, until};
 pub use terminal::Terminal;
 
 use std::fs;
@@ -367,6 +367,19 @@ macro_rules! needs_answers {
     () => {
         if !$crate::takes_answers() {
             return $crate::skip("this kernel cannot name a sender for sure (SO_PEERPIDFD)");
+        }
+    };
+}
+
+/// Leaves a test out where it cannot mount a file system that it serves itself.
+#[macro_export]
+macro_rules! needs_served_files {
+    () => {
+        if !$crate::is_root() {
+            return $crate::skip("mounting a file system needs root");
+        }
+        if std::fs::metadata("/dev/fuse").is_err() {
+            return $crate::skip("there is no /dev/fuse, so no file system of a test's own");
         }
     };
 }

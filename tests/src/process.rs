@@ -125,3 +125,15 @@ pub fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
         thread::yield_now();
     }
 }
+
+/// What `child` says on its standard error, which is a pipe, until it is closed.
+///
+/// # Panics
+/// If it is no pipe, or not text.
+#[must_use]
+pub fn rest_of_stderr(child: &mut Child) -> String {
+    let mut said = String::new();
+    let mut stderr = child.stderr.take().expect("a pipe");
+    stderr.read_to_string(&mut said).expect("text");
+    said
+}

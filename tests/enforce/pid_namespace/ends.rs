@@ -1,11 +1,10 @@
 //! How such a session ends, and what ends it.
 
 use std::fs;
-use std::io::Read;
 use std::process::Stdio;
 
 use execward_tests::{
-    Ground, Lines, Terminal, end_of, finish, is_root, of_type, skip, under, until,
+    Ground, Lines, Terminal, end_of, finish, is_root, of_type, rest_of_stderr, skip, under, until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -138,9 +137,7 @@ fn a_killed_gate_ends_everything_inside_at_once() {
         }
         kill(pid(&front), Signal::SIGCONT).expect("the front");
         assert_eq!(end_of(&mut front).code(), Some(125), "{beside:?}");
-        let mut said = String::new();
-        let mut stderr = front.stderr.take().expect("stderr");
-        stderr.read_to_string(&mut said).expect("text");
+        let said = rest_of_stderr(&mut front);
         assert!(said.contains("the gate is gone (signal: 9"), "{said}");
         until("the end of the first process", || {
             (!is_running(first)).then_some(())
@@ -166,9 +163,7 @@ fn an_end_of_the_first_process_ends_the_session_in_order() {
     let first = first_of(gate_of(pid(&front)));
     kill(first, Signal::SIGKILL).expect("the first process");
     assert_eq!(end_of(&mut front).code(), Some(128 + 9));
-    let mut said = String::new();
-    let mut stderr = front.stderr.take().expect("stderr");
-    stderr.read_to_string(&mut said).expect("text");
+    let said = rest_of_stderr(&mut front);
     assert!(
         said.starts_with("execward: the first process of the session's"),
         "{said}"
