@@ -1,9 +1,9 @@
 //! execward's own diagnostics: a file in the state directory, and never standard error, which is
 //! CMD's once it runs.
 
-use std::fs::{DirBuilder, File, OpenOptions};
+use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
@@ -11,6 +11,8 @@ use nix::unistd::Uid;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::{FromEnvError, LevelFilter};
 use tracing_subscriber::util::{SubscriberInitExt, TryInitError};
+
+use crate::places::make_private;
 
 /// The variable that says how much is written, in tracing's directives. Warnings without it.
 const VARIABLE: &str = "EXECWARD_LOG";
@@ -62,10 +64,7 @@ pub(crate) fn start(path: &Path) -> Result<(), DiagnosticsError> {
 
 fn open(path: &Path) -> io::Result<File> {
     if let Some(directory) = path.parent() {
-        DirBuilder::new()
-            .recursive(true)
-            .mode(0o700)
-            .create(directory)?;
+        make_private(directory)?;
     }
     let mut options = OpenOptions::new();
     let file = options

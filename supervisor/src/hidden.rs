@@ -3,13 +3,12 @@
 //! In the session's mount namespace an empty directory lies over each of execward's own, and an empty
 //! file over the log and each policy. The gate opened what it needs before.
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::mount::{MountFlags, mount, mount_bind, mount_remount};
 
+use crate::places::make_private;
 use crate::plan::Plan;
 
 const EMPTY: &str = "execward";
@@ -54,8 +53,7 @@ fn cover_file(path: &Path) -> io::Result<()> {
 
 /// One that is not there is made, as private as it is to be: the session shall not make it.
 fn cover_directory(path: &Path) -> io::Result<()> {
-    let mut private = DirBuilder::new();
-    private.recursive(true).mode(0o700).create(path)?;
+    make_private(path)?;
     let flags = MountFlags::RDONLY | MountFlags::NOEXEC | MountFlags::NOSUID | MountFlags::NODEV;
     Ok(mount(
         EMPTY,

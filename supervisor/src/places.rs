@@ -2,7 +2,9 @@
 
 use std::env;
 use std::ffi::OsString;
+use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
@@ -145,6 +147,16 @@ impl Places {
     pub(crate) fn sockets(&self) -> &Path {
         &self.sockets
     }
+}
+
+/// Makes `directory`, and those above that are missing, for its user alone. One that is there stays as
+/// it is.
+///
+/// # Errors
+/// What mkdir(2) answers.
+pub(crate) fn make_private(directory: &Path) -> std::io::Result<()> {
+    let mut private = DirBuilder::new();
+    private.recursive(true).mode(0o700).create(directory)
 }
 
 /// `$TMPDIR`, else `/tmp`.

@@ -7,7 +7,7 @@
 use std::fs::{File, OpenOptions};
 use std::io::{self, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{DirBuilderExt, FileExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread;
@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::chain::Link;
 use super::record::{Body, Gap, SessionNote};
 use super::text::{Ascii, ExactBytes};
+use crate::places::make_private;
 
 /// Version of the record format.
 const SCHEMA: &str = "1.0";
@@ -91,12 +92,7 @@ impl Log {
             .parent()
             .filter(|parent| !parent.as_os_str().is_empty())
         {
-            let mut builder = std::fs::DirBuilder::new();
-            builder
-                .recursive(true)
-                .mode(0o700)
-                .create(directory)
-                .map_err(failed)?;
+            make_private(directory).map_err(failed)?;
         }
         // NONBLOCK: a FIFO must not wait here for a reader before it is refused.
         let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;

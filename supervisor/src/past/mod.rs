@@ -9,13 +9,13 @@ mod clock;
 mod sessions;
 mod span;
 
-use std::fs::DirBuilder;
 use std::io;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::audit::SessionNote;
 use crate::control::{Bouncer, Stranger};
+use crate::places::make_private;
 use crate::policy::PolicyFile;
 use crate::tracee::{Procfs, StatusError, Tid};
 use accepted::Accepted;
@@ -179,11 +179,7 @@ impl Past {
 /// Makes `directory`, which nobody else may write to.
 fn make_own(directory: &Path) -> Result<(), PastError> {
     const OTHERS_MAY_WRITE: u32 = 0o022;
-    let mut private = DirBuilder::new();
-    private.recursive(true).mode(0o700);
-    private
-        .create(directory)
-        .map_err(failed("make", directory))?;
+    make_private(directory).map_err(failed("make", directory))?;
     let seen = directory.metadata().map_err(failed("look at", directory))?;
     let own = rustix::process::geteuid().as_raw();
     if seen.uid() == own && seen.mode() & OTHERS_MAY_WRITE == 0 {

@@ -1,8 +1,8 @@
 //! `execward policy …`.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::OpenOptionsExt;
 
 use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
@@ -13,7 +13,7 @@ use crate::control::{self, VerbError};
 use crate::exit::ExitStatus;
 use crate::front;
 use crate::past::Past;
-use crate::places::Places;
+use crate::places::{Places, make_private};
 
 /// What `init` writes.
 const FIRST_POLICY: &str = include_str!("first.toml");
@@ -67,9 +67,7 @@ fn init(args: &InitArgs, out: &mut impl Write) -> Result<(), VerbError> {
         }
     };
     if let Some(directory) = path.parent().filter(|it| !it.as_os_str().is_empty()) {
-        let mut private = DirBuilder::new();
-        private.recursive(true).mode(0o700);
-        private.create(directory).map_err(failed)?;
+        make_private(directory).map_err(failed)?;
     }
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(0o600);
