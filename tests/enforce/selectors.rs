@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use execward_tests::Ground;
+use execward_tests::{Ground, binary};
 
 #[test]
 fn a_rule_for_a_directory_holds_there_alone() {
@@ -134,6 +134,42 @@ fn a_digest_binds_the_content() {
     assert!(ground.has("a"), "{}", ran.stderr);
     assert!(!ground.has("b") && !ground.has("c"));
     assert_eq!(ran.outcome(&["./same", "a"])["result"], "verified");
+}
+
+/// What a mapping writes changes the content under the same times and size. The kernel runs nothing
+/// while it is there, but looks at the file, as the gate does: nothing of that look may be kept.
+#[test]
+fn a_digest_binds_content_that_a_mapping_changes() {
+    let maps = binary("fixture-maps").display().to_string();
+    let files = Ground::full("");
+    let script = files.script("script", "#!/bin/sh\nexit 11\n");
+    let program = files.copy("/usr/bin/true", "program");
+    for (path, old, new, runs, changed) in [
+        (&script, "exit 11", "exit 12", "code-11", "code-12"),
+        (
+            &program,
+            "GNU coreutils",
+            "GNU coreutilz",
+            "code-0",
+            "code-0",
+        ),
+    ] {
+        let pinned = Ground::allowlist(&format!(
+            "[[allow]]\nid = \"pinned\"\nprogram = \"{path}\"\nsha256 = \"{}\"\n\
+             [[allow]]\nid = \"maps\"\nprogram = \"{maps}\"\n",
+            sha256(path)
+        ));
+        let ran = pinned.run(&[&maps, path, old, new]);
+        let told = format!("before={runs}\nmapped=errno-26\nchanged=errno-1\ntold=0\n");
+        assert_eq!(ran.stdout, told, "{path}: {}", ran.stderr);
+        let verdicts = ran.decisions(&[path]);
+        let verdicts = verdicts.iter().map(|it| &it["decision"]["verdict"]);
+        assert_eq!(verdicts.collect::<Vec<_>>(), ["allow", "allow", "deny"]);
+
+        let twin = files.run(&[&maps, path, new, new]);
+        let told = format!("before={changed}\nmapped=errno-26\nchanged={changed}\ntold=0\n");
+        assert_eq!(twin.stdout, told, "{path}: {}", twin.stderr);
+    }
 }
 
 #[test]
