@@ -60,6 +60,7 @@ impl Gate {
             attempt,
             args,
             view,
+            share,
             destinations,
             asked,
             ..
@@ -82,6 +83,7 @@ impl Gate {
             history: loads.history,
             destinations,
             image: loads.image,
+            _share: share,
         };
         self.stop_if_it_must_fail(tid, &exec);
         self.attached.expect(tid, exec, Instant::now());
@@ -90,13 +92,7 @@ impl Gate {
             self.settle_admission(asked.as_deref(), false, Reason::SupError);
             return self.answer(notification, Reply::Fail(Errno::EPERM));
         }
-        // Seized by its number; the number is still the asking task's.
-        let answered = if notification.is_pending() {
-            notification.respond(Reply::Continue)
-        } else {
-            notification.abandon();
-            Ok(Answered::Gone)
-        };
+        let answered = go_on(notification);
         if answered == Ok(Answered::Taken) {
             self.settle_admission(asked.as_deref(), true, judgement.ground);
         } else {
@@ -147,4 +143,13 @@ impl Gate {
             self.settle_question(asked, is_allowed, ground);
         }
     }
+}
+
+/// Tells the kernel, unless what was seized by its number is no longer the task that asked.
+fn go_on(notification: Notification) -> Result<Answered, Errno> {
+    if notification.is_pending() {
+        return notification.respond(Reply::Continue);
+    }
+    notification.abandon();
+    Ok(Answered::Gone)
 }

@@ -17,6 +17,7 @@ use execward_policy::Ancestor;
 
 use crate::audit::ExecId;
 use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image};
+use crate::room::Share;
 use crate::tracee::{TaskDir, Tid};
 
 /// How long an exec may stay unknown before its task is asked to stop: one that failed makes no
@@ -39,6 +40,8 @@ pub(crate) struct InFlight {
     pub(crate) destinations: Destinations,
     /// Held so that no other file gets its inode numbers; none for a missing target.
     pub(crate) image: Option<Image>,
+    /// Its place among all that are held, until this is dropped.
+    pub(crate) _share: Share,
 }
 
 /// A traced task.
@@ -170,6 +173,7 @@ mod tests {
             history: None,
             destinations: Destinations::new(),
             image: None,
+            _share: Share::for_tests(),
         }
     }
 

@@ -36,6 +36,7 @@ use crate::past::LiveSession;
 use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::Readers;
+use crate::room::Room;
 use crate::seccomp::{Listener, Notification};
 use crate::texts::Texts;
 use crate::tracee::Tid;
@@ -77,6 +78,7 @@ pub(crate) struct Gate {
     pub(crate) texts: Texts,
     pub(crate) ledger: Ledger,
     pub(crate) watch: Watch,
+    pub(crate) room: Room,
     pub(crate) queued: HashMap<Tid, VecDeque<Queued>>,
     pub(crate) parking: Parking,
     pub(crate) notices: Option<Notices>,

@@ -211,7 +211,7 @@ impl Judgement {
             Reason::Timeout => format!("{asks}, and nobody answered"),
             Reason::Signalled => format!("{asks}, and a signal came first"),
             Reason::Withdrawn => format!("{asks}, and the session ends"),
-            Reason::Overload => format!("{asks}, and too many questions are open"),
+            Reason::Overload => format!("{asks}, and too many others wait"),
             Reason::ChangedSincePrompt => "it changed while it waited for the answer".into(),
             Reason::User => "a person said no".into(),
             Reason::Grant => "a person said no for this session".into(),

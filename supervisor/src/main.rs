@@ -54,6 +54,7 @@ mod readers;
 mod refusal;
 mod regular;
 mod reload;
+mod room;
 mod sealed;
 mod seccomp;
 mod session;

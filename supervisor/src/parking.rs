@@ -21,6 +21,7 @@ use crate::exec::Image;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::plan::Plan;
+use crate::room::Share;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
 use crate::tracee::Procfs;
@@ -65,6 +66,7 @@ pub(crate) struct Asked {
     pub(crate) is_expired: bool,
     /// As asked, for a record of an exec that can no longer be looked at.
     pub(crate) program: Program,
+    pub(crate) share: Share,
     /// Held, so that no other file gets its inode numbers.
     _image: Image,
 }
@@ -192,12 +194,11 @@ impl Gate {
     ) {
         let now = Instant::now();
         let approvers = self.parking.approvers();
-        let weight = subject.args.weight_bytes();
         let refusal = match approvers {
             Approvers::Nobody => Some(Reason::NoApprover),
             _ if self.parking.cut_short.holds(subject.caller.pid, now) => Some(Reason::Signalled),
             Approvers::Terminal | Approvers::Socket => {
-                (!self.parking.pending.has_room(weight)).then_some(Reason::Overload)
+                (!subject.share.may_wait()).then_some(Reason::Overload)
             }
         };
         if let Some(ground) = refusal {
@@ -215,6 +216,7 @@ impl Gate {
             answer: None,
             is_expired: false,
             program: subject.program.clone(),
+            share: subject.share.clone(),
             _image: image,
         });
         let name = format!("allow-{}", asked.exec_id);
@@ -244,9 +246,7 @@ impl Gate {
             judgement,
             asked,
         };
-        self.parking
-            .pending
-            .ask(id, digest, expires, weight, parked);
+        self.parking.pending.ask(id, digest, expires, parked);
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
     }
 

@@ -41,6 +41,8 @@ enum Hindrance {
     Gone,
     /// Another exec of its thread group is in flight.
     Busy,
+    /// Its process group has too many others, or they hold too much.
+    Overload(Caller),
     /// The kernel would refuse its flags or strings, with this.
     Kernel(Option<Caller>, Errno),
     /// It cannot be read whole.
@@ -73,7 +75,7 @@ impl Gate {
             .as_ref()
             .map_or_else(Instant::now, |asked| asked.received);
         self.conclude_earlier(notification.tid());
-        match self.capture(&notification, received) {
+        match self.capture(&notification, received, asked.as_deref()) {
             Ok(mut subject) => {
                 subject.asked = asked;
                 let found = self.look_up(&subject);
@@ -94,6 +96,10 @@ impl Gate {
         let (caller, ground, detail, errno) = match hindrance {
             Hindrance::Gone => return self.lose(notification, asked),
             Hindrance::Busy => return self.queue(notification, asked),
+            Hindrance::Overload(caller) => {
+                let detail = "its process group has too many execs that wait".to_owned();
+                (Some(caller), Reason::Overload, detail, Errno::EAGAIN)
+            }
             Hindrance::Kernel(caller, errno) => {
                 let detail = format!("the kernel takes no such flags or strings: {errno}");
                 (caller, ground, detail, errno)
@@ -120,6 +126,7 @@ impl Gate {
         &mut self,
         notification: &Notification,
         received: Instant,
+        asked: Option<&Asked>,
     ) -> Result<Subject, Hindrance> {
         let tid = notification.tid();
         let unreadable = |detail: String| Hindrance::Unreadable(None, detail);
@@ -150,6 +157,10 @@ impl Gate {
         if self.attached.is_busy(status.tgid) {
             return Err(Hindrance::Busy);
         }
+        // What was asked about has its place since then.
+        let share = asked.map(|asked| asked.share.clone());
+        let share = share.or_else(|| self.room.share(status.group));
+        let share = share.ok_or_else(|| Hindrance::Overload(caller.clone()))?;
         let activity = Activity::Reading(tid);
         let args = self
             .watch
@@ -168,6 +179,7 @@ impl Gate {
             attempt,
             args,
             view,
+            share,
             cwd: Vec::new(),
             is_digested: false,
             scripts: Vec::new(),
@@ -186,6 +198,9 @@ impl Gate {
             .watch
             .during(Activity::Reading(tid), || args.complete(&attempt, tid));
         self.read(completed, &subject.caller)?;
+        if !subject.share.hold(subject.args.weight_bytes()) {
+            return Err(Hindrance::Overload(subject.caller.clone()));
+        }
         subject.cwd = subject.view.task().link_text("cwd").unwrap_or_default();
         subject.program.set_argv(&subject.args.argv);
         subject.program.set_cwd(&subject.cwd);

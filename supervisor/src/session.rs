@@ -42,6 +42,7 @@ use crate::pid_namespace::{PidNamespace, PidNamespaceError};
 use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
+use crate::room::Room;
 use crate::sealed;
 use crate::seccomp::Listener;
 use crate::settled::Settled;
@@ -341,6 +342,7 @@ impl Started {
             texts: parts.texts,
             ledger: parts.ledger,
             watch: parts.watch,
+            room: Room::of_this_process(),
             queued: Default::default(),
             parking: parts.parking,
             notices: parts.notices,

@@ -6,6 +6,7 @@ use crate::approval::FactsDigest;
 use crate::audit::{Caller, Program};
 use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image, View};
 use crate::parking::Asked;
+use crate::room::Share;
 use crate::shell::Analysis;
 
 /// An exec whose path is read and whose file is not yet known. Its strings are read once it is.
@@ -17,6 +18,8 @@ pub(crate) struct Subject {
     pub(crate) attempt: ExecAttempt,
     pub(crate) args: ExecArgs,
     pub(crate) view: View,
+    /// Its place among all that are held.
+    pub(crate) share: Share,
     pub(crate) cwd: Vec<u8>,
     /// Whether the digests of its files were taken, or tried.
     pub(crate) is_digested: bool,

@@ -69,30 +69,51 @@ fn a_call_that_signals_make_come_again_is_judged_again_and_runs_once() {
     assert!((0..COUNT).all(|number| !ground.has(&number.to_string())));
 }
 
-/// What needs no answer goes on meanwhile.
+/// A group of processes may have a third of the room in questions; what needs no answer goes on
+/// meanwhile, and another group has a third of what is left.
 #[test]
-fn more_questions_than_a_session_holds_are_refused() {
+fn more_questions_than_a_group_may_ask_are_refused() {
     needs_answers!();
-    const HELD: usize = 256;
-    let mut asking = Asking::sh(
-        "",
-        "i=0; while [ $i -lt 280 ]; do /usr/bin/touch m$i 2>/dev/null & p=\"$p $!\"; \
-         i=$((i + 1)); done; /bin/echo on; read line; kill $p; wait; /bin/echo over",
+    let ground = Ground::full("[[ask]]\nid = \"t\"\nprogram = \"touch\"\n");
+    let many = ground.script(
+        "many",
+        "i=0; read line; while [ $i -lt $2 ]; do /usr/bin/touch $1$i 2>/dev/null & \
+         i=$((i + 1)); done; read line; /bin/echo $1; read line; kill -KILL 0",
     );
-    assert_eq!(asking.stdout.next_line().as_deref(), Some("on"));
-    assert_eq!(asking.questions(HELD).len(), HELD);
-    asking.stdin().write_all(b"\n").expect("CMD's input");
-    assert_eq!(asking.stdout.next_line().as_deref(), Some("over"));
+    let script = format!(
+        "mkfifo m.in n.in; echo ready; setsid sh {many} m 30 <m.in & setsid sh {many} n 20 <n.in & \
+         wait; /bin/echo over"
+    );
+    // Of 400 descriptors 300 are for execs, four for each: a third of 75, then of the other 50.
+    let words = ["prlimit", "--nofile=400:400"];
+    let mut asking = Asking::start_under(&words, ground, "socket", &script);
+    let says = |asking: &Asking| asking.stdout.next_line().expect("a line");
+    assert_eq!(says(&asking), "ready");
+    let mut inputs = Vec::new();
+    for (word, held) in [("m", 25), ("n", 25 + 16)] {
+        let input = asking.ground().path(&format!("{word}.in"));
+        let mut input = File::options().write(true).open(input).expect("a FIFO");
+        input.write_all(b"\n").expect("a line");
+        assert_eq!(asking.questions(held).len(), held);
+        input.write_all(b"\n").expect("a line");
+        assert_eq!(says(&asking), word);
+        inputs.push(input);
+    }
+    for mut input in inputs {
+        input.write_all(b"\n").expect("a line");
+    }
+    assert_eq!(says(&asking), "over");
     let records = asking.end();
     let refused = decisions(&records, "/usr/bin/touch");
     let (over, held): (Vec<_>, Vec<_>) =
         refused.partition(|record| record["decision"]["reason"] == "overload");
-    assert_eq!((over.len(), held.len()), (280 - HELD, HELD));
+    assert_eq!((over.len(), held.len()), (5 + 4, 25 + 16));
     assert!(
         over.iter()
             .all(|record| record["effect"]["errno"] == "EAGAIN")
     );
-    assert!((0..280).all(|number| !asking.has_run(&format!("m{number}"))));
+    let names = (0..30).flat_map(|number| [format!("m{number}"), format!("n{number}")]);
+    assert!(names.into_iter().all(|name| !asking.has_run(&name)));
 }
 
 /// A group of processes that has a twentieth of a processor; `None` if this machine has none to give.

@@ -14,17 +14,10 @@ use std::time::Instant;
 use super::FactsDigest;
 use crate::audit::ExecId;
 
-/// Most questions that may be open: each holds a few descriptors, and no person reads more.
-const QUESTIONS_MAX: usize = 256;
-
-/// Most bytes that open questions may hold together: arguments and environment, above all.
-const HELD_MAX_BYTES: usize = 64 << 20;
-
 /// The open questions, each with what it holds.
 #[derive(Debug)]
 pub(crate) struct Pending<T> {
     questions: BTreeMap<ExecId, Question<T>>,
-    held_bytes: usize,
 }
 
 /// One open question.
@@ -32,7 +25,6 @@ pub(crate) struct Pending<T> {
 struct Question<T> {
     digest: FactsDigest,
     expires: Instant,
-    weight_bytes: usize,
     held: T,
 }
 
@@ -51,34 +43,18 @@ impl<T> Default for Pending<T> {
     fn default() -> Self {
         Self {
             questions: BTreeMap::new(),
-            held_bytes: 0,
         }
     }
 }
 
 impl<T> Pending<T> {
-    /// Whether one more question may be opened that holds `weight_bytes`.
-    pub(crate) fn has_room(&self, weight_bytes: usize) -> bool {
-        self.questions.len() < QUESTIONS_MAX
-            && self.held_bytes.saturating_add(weight_bytes) <= HELD_MAX_BYTES
-    }
-
     /// Opens a question. `id` is a new one: names of execs are never used twice.
-    pub(crate) fn ask(
-        &mut self,
-        id: ExecId,
-        digest: FactsDigest,
-        expires: Instant,
-        weight_bytes: usize,
-        held: T,
-    ) {
+    pub(crate) fn ask(&mut self, id: ExecId, digest: FactsDigest, expires: Instant, held: T) {
         let question = Question {
             digest,
             expires,
-            weight_bytes,
             held,
         };
-        self.held_bytes = self.held_bytes.saturating_add(weight_bytes);
         let earlier = self.questions.insert(id, question);
         debug_assert!(earlier.is_none(), "an id was used twice");
     }
@@ -106,9 +82,7 @@ impl<T> Pending<T> {
 
     /// Closes the question `id`, whatever it was about.
     pub(crate) fn withdraw(&mut self, id: ExecId) -> Option<T> {
-        let question = self.questions.remove(&id)?;
-        self.held_bytes = self.held_bytes.saturating_sub(question.weight_bytes);
-        Some(question.held)
+        self.questions.remove(&id).map(|question| question.held)
     }
 
     /// Closes every question that nobody answered by `now`.

@@ -34,7 +34,7 @@ pub(crate) enum Reason {
     Withdrawn,
     /// What would run is not what the question was about.
     ChangedSincePrompt,
-    /// Too many questions are open.
+    /// Too many execs of its process group are held, or they hold too much.
     Overload,
     /// The task's memory or file cannot be read whole.
     Unreadable,

@@ -13,6 +13,8 @@ pub(crate) struct Status {
     pub(crate) tgid: Tid,
     /// Its parent; the subreaper, once the parent is gone.
     pub(crate) ppid: Tid,
+    /// Its process group, in the gate's pid namespace; 0 if that is of another.
+    pub(crate) group: Tid,
     /// Its tracer; 0 for none.
     pub(crate) tracer: Tid,
     /// The process's numbers in nested pid namespaces, the gate's own first.
@@ -51,6 +53,7 @@ impl Status {
             tgid: Tid::new(lines.number("Tgid")?),
             ppid: Tid::new(lines.number("PPid")?),
             tracer: Tid::new(lines.number("TracerPid")?),
+            group: Tid::new(lines.first("NSpgid")?),
             ns_tgids: lines.numbers("NStgid")?,
             ns_tids: lines.numbers("NSpid")?,
             credentials: Credentials {
@@ -119,6 +122,12 @@ impl<'a> Lines<'a> {
         words
             .map(|word| word.parse().map_err(|_| StatusError::Line(name)))
             .collect()
+    }
+
+    fn first(&self, name: &'static str) -> Result<u32, StatusError> {
+        let word = self.text(name)?.split_ascii_whitespace().next();
+        word.and_then(|word| word.parse().ok())
+            .ok_or(StatusError::Line(name))
     }
 
     fn four(&self, name: &'static str) -> Result<[u32; 4], StatusError> {

@@ -12,7 +12,7 @@ fn id(n: u64) -> ExecId {
 }
 
 fn open(pending: &mut Pending<u64>, n: u64, expires: Instant) {
-    pending.ask(id(n), digest(n), expires, 1, n);
+    pending.ask(id(n), digest(n), expires, n);
 }
 
 #[test]
@@ -75,22 +75,6 @@ fn questions_expire_at_their_time_and_no_other_does() {
     assert_eq!(pending.next_expiry(), None);
 }
 
-#[test]
-fn room_is_limited_in_number_and_in_bytes_and_comes_back() {
-    let mut pending = Pending::default();
-    let later = Instant::now();
-    assert!(pending.has_room(HELD_MAX_BYTES) && !pending.has_room(HELD_MAX_BYTES + 1));
-    for n in 0..QUESTIONS_MAX as u64 {
-        assert!(pending.has_room(1));
-        open(&mut pending, n, later);
-    }
-    assert!(!pending.has_room(0));
-    pending.withdraw(id(7));
-    assert!(pending.has_room(1) && !pending.has_room(HELD_MAX_BYTES));
-    pending.expire(later);
-    assert!(pending.has_room(HELD_MAX_BYTES));
-}
-
 /// What may happen to the queue.
 #[derive(Clone, Copy, Debug)]
 enum Event {
@@ -150,7 +134,6 @@ proptest::proptest! {
             }
             assert_eq!(pending.iter().count(), model.len());
             assert_eq!(pending.next_expiry(), model.values().min().copied());
-            assert_eq!(pending.held_bytes, model.len());
         }
     }
 }

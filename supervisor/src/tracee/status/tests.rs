@@ -9,12 +9,13 @@ use crate::mutation::spoilt;
 
 const TEXT: &str = "Name:\tevil\\nTgid:\t1\nUmask:\t0022\nState:\tT (stopped)\nTgid:\t42\n\
     Ngid:\t0\nPid:\t43\nPPid:\t7\nTracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\n\
-    Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nCapEff:\t000001ffffffffff\n";
+    Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nNSpgid:\t41\t1\nCapEff:\t000001ffffffffff\n";
 
 #[test]
 fn every_line_lands_in_its_field() {
     let status = Status::parse(TEXT.as_bytes()).unwrap();
     assert_eq!((status.tgid, status.ppid), (Tid::new(42), Tid::new(7)));
+    assert_eq!(status.group, Tid::new(41));
     assert_eq!(status.ns_tgids, [42, 2]);
     assert_eq!(status.credentials.fsuid, 1003);
     assert_eq!(status.credentials.groups, [4, 27]);
@@ -55,7 +56,7 @@ struct Task {
     comm: Vec<u8>,
     state: &'static str,
     /// Tgid, PPid, TracerPid.
-    numbers: [u32; 3],
+    numbers: [u32; 4],
     uids: [u32; 4],
     gids: [u32; 4],
     groups: Vec<u32>,
@@ -100,7 +101,7 @@ fn any_task() -> impl Strategy<Value = Task> {
         "D (disk sleep)",
     ]);
     let set = prop_oneof![any::<u64>(), select(vec![0, u64::MAX, 0x1ff_ffff_ffff])];
-    let numbers = proptest::array::uniform3(number);
+    let numbers = proptest::array::uniform4(number);
     let sets = proptest::array::uniform4(set);
     let names = (any_comm(), state, numbers, levels);
     (names, ids.clone(), ids, groups, sets, 0..40_u32).prop_map(
@@ -132,7 +133,7 @@ impl Task {
                 other => text.push(*other),
             }
         }
-        let [tgid, ppid, tracer] = self.numbers;
+        let [tgid, ppid, tracer, group] = self.numbers;
         let [pending, shared, blocked, effective] = self.sets;
         let row = |ids: &[u32]| ids.iter().map(|id| format!("\t{id}")).collect::<String>();
         let groups: String = self.groups.iter().map(|id| format!("{id} ")).collect();
@@ -141,7 +142,7 @@ impl Task {
             rest,
             "\nUmask:\t0022\nState:\t{}\nTgid:\t{tgid}\nNgid:\t0\nPid:\t9\nPPid:\t{ppid}\n\
              TracerPid:\t{tracer}\nUid:{}\nGid:{}\nFDSize:\t64\nGroups:\t{groups}\nNStgid:{}\n\
-             NSpid:{}\nNSpgid:\t1\nNSsid:\t1\nKthread:\t0\nVmPeak:\t    5516 kB\nThreads:\t1\n\
+             NSpid:{}\nNSpgid:\t{group}\t1\nNSsid:\t1\nKthread:\t0\nVmPeak:\t    5516 kB\nThreads:\t1\n\
              SigQ:\t0/64038\nSigPnd:\t{pending:016x}\nShdPnd:\t{shared:016x}\n\
              SigBlk:\t{blocked:016x}\nSigIgn:\t0000000000000000\nSigCgt:\t0000000000000000\n\
              CapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\nCapEff:\t{effective:016x}\n\
@@ -161,7 +162,7 @@ impl Task {
     }
 
     fn status(&self) -> Status {
-        let [tgid, ppid, tracer] = self.numbers.map(Tid::new);
+        let [tgid, ppid, tracer, group] = self.numbers.map(Tid::new);
         let [uid, euid, suid, fsuid] = self.uids;
         let [gid, egid, sgid, fsgid] = self.gids;
         Status {
@@ -169,6 +170,7 @@ impl Task {
             tgid,
             ppid,
             tracer,
+            group,
             ns_tgids: self.ns_tgids.clone(),
             ns_tids: self.ns_tids.clone(),
             credentials: Credentials {
