@@ -7,6 +7,7 @@ mod bench;
 mod check;
 mod doctor;
 mod dodges;
+mod drills;
 mod failed;
 mod floods;
 mod hidden;

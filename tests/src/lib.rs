@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+pub mod drill;
 mod process;
 mod terminal;
 

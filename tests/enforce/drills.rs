@@ -1,0 +1,6 @@
+//! Faults and crowds at a size that is meant, each with figures; see `scripts/check --drill`.
+
+mod crowds;
+mod reloads;
+mod soak;
+mod stalls;
