@@ -115,7 +115,7 @@ fn via_is_history_with_replaced_images() {
     );
 }
 
-fn sha256(path: &str) -> String {
+pub(crate) fn sha256(path: &str) -> String {
     let out = Command::new("sha256sum").arg(path).output();
     let line = String::from_utf8(out.expect("sha256sum").stdout).expect("a line");
     line.split(' ').next().unwrap_or_default().to_owned()
