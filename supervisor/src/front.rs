@@ -28,13 +28,16 @@ use crate::own_process::keep_on_exec;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::tracee::{Procfs, ProcfsError, Tid};
-use crate::watch::{Activity, Beat, Pulse, monotonic};
+use crate::watch::{Activity, Pulse, monotonic};
 
 /// How often the gate's pulse is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// How long the gate may be silent, or in one activity, before the front says so.
-const SILENCE: Duration = Duration::from_secs(3);
+pub(crate) const SILENCE: Duration = Duration::from_secs(3);
+
+/// What keeps a gate from showing that it lives.
+pub(crate) const SILENT: &str = "the gate does not run: it is stopped, or gets no processor";
 
 /// Signals that, sent to the front, are meant for CMD. SIGKILL and SIGSTOP cannot be passed on.
 const FORWARDED: [Signal; 9] = [
@@ -246,12 +249,9 @@ impl Front {
         }
         let in_activity = beat.at.saturating_sub(beat.since);
         let stall = if self.ran >= SILENCE {
-            Some((
-                beat.at,
-                "the gate does not run: it is stopped, or gets no processor".to_owned(),
-            ))
+            Some((beat.at, SILENT.to_owned()))
         } else if beat.activity != Activity::Free && in_activity >= SILENCE {
-            Some((beat.since, in_words(beat)))
+            Some((beat.since, in_words(beat.activity)))
         } else {
             None
         };
@@ -262,8 +262,9 @@ impl Front {
     }
 }
 
-fn in_words(beat: Beat) -> String {
-    match beat.activity {
+/// What the gate waits for.
+pub(crate) fn in_words(activity: Activity) -> String {
+    match activity {
         Activity::Reading(tid) => {
             format!("the gate waits for the memory of process {tid}, which does not answer")
         }

@@ -19,6 +19,8 @@ mod diagnostics;
 mod doctor;
 mod exec;
 mod exit;
+#[cfg(test)]
+mod failures;
 mod fdpass;
 mod findings;
 mod front;

@@ -24,10 +24,10 @@ use crate::tracee::{Procfs, Tid};
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 
 /// How long the gate may sleep inside one read of a task's memory before the task is killed.
-const READ_DEADLINE: Duration = Duration::from_secs(1);
+pub(crate) const READ_DEADLINE: Duration = Duration::from_secs(1);
 
 /// How much longer before the session is ended: whoever serves that memory may be another task.
-const SESSION_DEADLINE: Duration = Duration::from_secs(5);
+pub(crate) const SESSION_DEADLINE: Duration = Duration::from_secs(5);
 
 /// What the gate's thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
