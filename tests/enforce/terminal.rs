@@ -1,6 +1,8 @@
 //! A person at a terminal: what is shown, and the keys that end what waits.
 
-use execward_tests::{Ground, Terminal, of_type};
+use std::fs;
+
+use execward_tests::{Ground, Terminal, binary, of_type, until};
 use serde_json::Value;
 
 use crate::approvals::ground as verdict;
@@ -170,4 +172,30 @@ fn a_session_types_nothing_on_its_terminal() {
         false => execward_tests::skip("this kernel lets nobody type (dev.tty.legacy_tiocsti)"),
     }
     terminal.close();
+}
+
+/// Ctrl-S holds the output of a terminal, and whoever writes to it: not the gate, whose lines are lost.
+#[test]
+fn a_terminal_whose_output_is_held_holds_no_refusal_up() {
+    let ground = Ground::full("[[deny]]\nid = \"no\"\nprogram = \"touch\"\n");
+    let ways = binary("fixture-ways").display().to_string();
+    let script = ground.script(
+        "script",
+        &format!(
+            "echo begins; read line; i=0; while [ $i -lt 50 ]; do \
+             {ways} missing /usr/bin/touch >>errnos; i=$((i + 1)); done; : >done; read line"
+        ),
+    );
+    let mut terminal = Terminal::of(&ground.command(&["sh", &script]));
+    terminal.wait_for("begins");
+    terminal.press("\x13\n");
+    until("the end of the execs", || ground.has("done").then_some(()));
+    terminal.press("\x11\n");
+    assert!(terminal.end().success());
+    let errnos = fs::read_to_string(ground.path("errnos")).unwrap();
+    assert_eq!(errnos, "errno=1\n".repeat(50));
+    let records = ground.records_at_end();
+    let denied =
+        of_type(&records, "exec.decision").filter(|it| it["decision"]["verdict"] == "deny");
+    assert_eq!(denied.count(), 50);
 }
