@@ -6,18 +6,23 @@ use std::time::Instant;
 use crate::audit::Reason;
 use crate::exec::{Destinations, Image};
 use crate::gate::Gate;
+use crate::jobs::Found;
 use crate::judge::Judgement;
-use crate::readers::{Finding, Found, JobId};
+use crate::readers::{Finding, JobId};
 use crate::seccomp::Notification;
+use crate::stop::Met;
 use crate::subject::Subject;
 use crate::texts::{Analysed, Ticket};
 use crate::tool_check::ToolQuestion;
+use crate::tracee::Tid;
 
 /// What waits for readers, and for the parser.
 #[derive(Debug, Default)]
 pub(crate) struct Awaiting {
     pub(crate) execs: HashMap<JobId, (Notification, Subject)>,
     pub(crate) tool_calls: HashMap<JobId, ToolQuestion>,
+    /// Images at their stops, whose files are read once more.
+    pub(crate) stops: HashMap<JobId, Met>,
     pub(crate) shells: HashMap<Ticket, (Notification, Subject, Image)>,
     pub(crate) shell_calls: HashMap<Ticket, ToolQuestion>,
 }
@@ -25,7 +30,13 @@ pub(crate) struct Awaiting {
 impl Awaiting {
     /// Whether readers are to be listened to.
     pub(crate) fn readers(&self) -> bool {
-        !self.execs.is_empty() || !self.tool_calls.is_empty()
+        !self.execs.is_empty() || !self.tool_calls.is_empty() || !self.stops.is_empty()
+    }
+
+    /// The image that process `tgid` has loaded, if its files are being read.
+    pub(crate) fn take_stop(&mut self, tgid: Tid) -> Option<Met> {
+        let mut stops = self.stops.extract_if(|_, image| image.tgid() == tgid);
+        stops.next().map(|(_, image)| image)
     }
 }
 
@@ -62,6 +73,11 @@ impl Gate {
                 });
                 self.found(notification, subject, found);
             }
+            Found::Contents(are_the_same) => {
+                if let Some(image) = self.awaiting.stops.remove(&job) {
+                    self.were_read_again(image, are_the_same);
+                }
+            }
             Found::Paths(found) => {
                 if let Some(question) = self.awaiting.tool_calls.remove(&job) {
                     // Of what cannot be followed nobody can tell where it leads.
@@ -90,6 +106,8 @@ impl Gate {
             let detail = "looking the file up took longer than a second".to_owned();
             let judgement = Judgement::refusal(Reason::ReadDeadline, detail);
             self.refuse_exec(notification, subject, &judgement);
+        } else if let Some(image) = self.awaiting.stops.remove(&job) {
+            self.were_read_again(image, false);
         } else if let Some(question) = self.awaiting.tool_calls.remove(&job) {
             self.judge_tool(question, Destinations::default());
         }

@@ -24,9 +24,9 @@ use crate::exec::{
     Kind, LookupError, Patience, Target, View,
 };
 use crate::gate::Gate;
+use crate::jobs::{ExecJob, Job};
 use crate::judge::Judgement;
 use crate::parking::Asked;
-use crate::readers::{ExecJob, Job};
 use crate::seccomp::Notification;
 use crate::shell::{self, Given};
 use crate::subject::Subject;

@@ -15,49 +15,16 @@ use nix::sched::{CloneFlags, unshare};
 use nix::unistd::close;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::exec::{Destinations, ExecAttempt, Image, ImageFacts, LookupError, Patience, Target};
+use crate::exec::{Image, ImageFacts, LookupError};
 use crate::fdpass;
+use crate::jobs::{Found, Job};
 use crate::kernel::Kernel;
-use crate::tracee::Tid;
 
 /// How many look-ups may wait at once. Once all of them are past their deadline, the session ends.
 pub(crate) const READERS: usize = 8;
 
 /// How long a look-up may take before its exec is refused.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(1);
-
-/// One look-up.
-#[derive(Clone, Debug)]
-pub(crate) enum Job {
-    /// Of what an exec names.
-    Exec(Box<ExecJob>),
-    /// Of where paths lead for a process.
-    Paths { of: Tid, named: Vec<Vec<u8>> },
-}
-
-/// A look-up of what an exec names.
-#[derive(Clone, Debug)]
-pub(crate) struct ExecJob {
-    pub(crate) tid: Tid,
-    pub(crate) attempt: ExecAttempt,
-    /// That of the exec itself.
-    pub(crate) path: Vec<u8>,
-    /// Whether the files that are found are to be read whole for their digests.
-    pub(crate) takes_digests: bool,
-    /// The paths that are to be followed too.
-    pub(crate) named: Vec<Vec<u8>>,
-    /// Those of them whose files are to be read whole.
-    pub(crate) scripts: Vec<Vec<u8>>,
-}
-
-/// What a look-up found.
-#[derive(Debug)]
-pub(crate) enum Found<I> {
-    /// The file of an exec, and where the paths lead that it names.
-    Exec(Result<(I, Destinations), LookupError>),
-    /// Where paths lead.
-    Paths(Result<Destinations, LookupError>),
-}
 
 /// Which look-up: numbers are never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,13 +34,14 @@ pub(crate) struct JobId(u64);
 #[derive(Debug)]
 pub(crate) struct Readers {
     readers: Vec<Reader>,
-    waiting: VecDeque<(JobId, Job)>,
+    waiting: VecDeque<(JobId, Job, Vec<OwnedFd>)>,
     next: u64,
 }
 
 #[derive(Debug)]
 struct Reader {
-    jobs: Sender<Job>,
+    /// Each with whether files are sent along.
+    jobs: Sender<(Job, bool)>,
     results: Receiver<Found<ImageFacts>>,
     socket: OwnedFd,
     at: State,
@@ -118,9 +86,14 @@ impl Readers {
 
     /// Hands a look-up to the next free reader.
     pub(crate) fn look_up(&mut self, job: Job) -> JobId {
+        self.look_into(Vec::new(), job)
+    }
+
+    /// The same of `files`, at most as many as an image has.
+    pub(crate) fn look_into(&mut self, files: Vec<OwnedFd>, job: Job) -> JobId {
         let id = JobId(self.next);
         self.next += 1;
-        self.waiting.push_back((id, job));
+        self.waiting.push_back((id, job, files));
         self.dispatch();
         id
     }
@@ -161,13 +134,13 @@ impl Readers {
             .readers
             .iter_mut()
             .filter(|reader| reader.at == State::Idle);
-        while let Some((id, job)) = self.waiting.pop_front() {
+        while let Some((id, job, files)) = self.waiting.pop_front() {
             let Some(reader) = idle.next() else {
-                self.waiting.push_front((id, job));
+                self.waiting.push_front((id, job, files));
                 return;
             };
             // A reader whose thread is gone is as good as stuck: its look-up runs late.
-            if reader.jobs.send(job).is_err() {
+            if reader.jobs.send((job, reader.hand_over(&files))).is_err() {
                 tracing::error!("a reader thread is gone");
             }
             reader.at = State::Reading {
@@ -211,6 +184,13 @@ impl Reader {
         })
     }
 
+    /// Sends copies of `files`; whether there are any to be received.
+    fn hand_over(&self, files: &[OwnedFd]) -> bool {
+        let files: Vec<_> = files.iter().map(AsFd::as_fd).collect();
+        let sent = || fdpass::send(self.socket.as_fd(), b"f", &files, SendFlags::DONTWAIT);
+        !files.is_empty() && sent().is_ok()
+    }
+
     fn deadline(&self) -> Option<Instant> {
         match self.at {
             State::Reading { since, .. } => Some(since + DEADLINE),
@@ -237,13 +217,15 @@ impl Reader {
 /// A reader's life: one look-up after the other, until the gate is gone.
 fn serve(
     mut kernel: Kernel,
-    jobs: &Receiver<Job>,
+    jobs: &Receiver<(Job, bool)>,
     results: &Sender<Found<ImageFacts>>,
     socket: BorrowedFd<'_>,
 ) {
-    while let Ok(job) = jobs.recv() {
+    while let Ok((job, has_files)) = jobs.recv() {
+        let received = has_files.then(|| fdpass::receive(socket, &mut [0], RecvFlags::empty()));
+        let files = received.and_then(Result::ok).unwrap_or_default().1;
         let mut held = Vec::new();
-        let found = job.run(&mut kernel).map(|image| {
+        let found = job.run(&files, &mut kernel).map(|image| {
             let (facts, fds) = image.into_parts();
             held = fds;
             Ok(facts)
@@ -253,49 +235,6 @@ fn serve(
             && fdpass::send(socket, b"r", &fds, SendFlags::empty()).is_ok();
         if !sent {
             return;
-        }
-    }
-}
-
-impl Job {
-    /// Does it, however long it takes.
-    fn run(&self, kernel: &mut Kernel) -> Found<Image> {
-        match self {
-            Self::Exec(job) => Found::Exec(job.run(kernel)),
-            Self::Paths { of, named } => {
-                let view = kernel.view(*of).map_err(LookupError::Kernel);
-                let follow = |view| kernel.destinations(&view, named, Patience::Waiting);
-                Found::Paths(view.and_then(follow))
-            }
-        }
-    }
-}
-
-impl ExecJob {
-    fn run(&self, kernel: &mut Kernel) -> Result<(Image, Destinations), LookupError> {
-        let view = kernel.view(self.tid).map_err(LookupError::Kernel)?;
-        let target = Target::of(&self.attempt, &self.path);
-        let mut image = kernel.find(&view, target, Patience::Waiting)?;
-        let mut destinations = kernel.destinations(&view, &self.named, Patience::Waiting)?;
-        for path in &self.scripts {
-            let found = kernel.digested(&view, path, Patience::Waiting)?;
-            destinations.extend(found.map(|destination| (path.clone(), destination)));
-        }
-        if self.takes_digests {
-            image.take_digests(&kernel.proc, &view.status().credentials, &kernel.own);
-        }
-        Ok((image, destinations))
-    }
-}
-
-impl<I> Found<I> {
-    /// The same with another form of the image.
-    fn map<J>(self, form: impl FnOnce(I) -> Result<J, LookupError>) -> Found<J> {
-        match self {
-            Self::Exec(found) => Found::Exec(
-                found.and_then(|(image, destinations)| Ok((form(image)?, destinations))),
-            ),
-            Self::Paths(found) => Found::Paths(found),
         }
     }
 }

@@ -28,22 +28,10 @@ impl Image {
         }
     }
 
-    /// Whether any file was read whole.
-    pub(crate) fn is_digested(&self) -> bool {
-        self.files().iter().any(|file| file.facts.sha256.is_some())
-    }
-
-    /// Whether every file that had a digest when it was judged has it now.
-    pub(crate) fn has_its_digests(
-        &self,
-        proc: &Procfs,
-        task: &Credentials,
-        own: &Credentials,
-    ) -> bool {
-        self.files().iter().all(|file| {
-            let judged = file.facts.sha256;
-            judged.is_none() || judged == digest(file, proc, task, own)
-        })
+    /// Every file that had a digest when it was judged, with that.
+    pub(crate) fn digests(&self) -> impl Iterator<Item = (BorrowedFd<'_>, Digest)> {
+        let files = self.files().iter();
+        files.filter_map(|file| Some((file.fd.as_fd(), file.facts.sha256?)))
     }
 }
 
@@ -55,7 +43,7 @@ fn digest(file: &HeldFile, proc: &Procfs, task: &Credentials, own: &Credentials)
 }
 
 /// The digest of what `file` holds, if the task may read it and it has an end.
-pub(super) fn of_content(
+pub(crate) fn of_content(
     file: BorrowedFd<'_>,
     proc: &Procfs,
     task: &Credentials,

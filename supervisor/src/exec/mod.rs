@@ -14,6 +14,7 @@ mod lookup;
 
 pub(crate) use attempt::{AttemptError, ExecAttempt};
 pub(crate) use capture::{CaptureError, ExecArgs};
+pub(crate) use digest::of_content as content_digest;
 pub(crate) use expectation::{Difference, Expectation};
 pub(crate) use file::{FileFacts, FileId, Kind, KnownElves};
 pub(crate) use filesystem::{Filesystem, Filesystems};
