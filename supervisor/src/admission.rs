@@ -9,6 +9,7 @@ use nix::errno::Errno;
 use crate::attached::InFlight;
 use crate::audit::{Caller, ExecId, Outcome, Reason};
 use crate::exec::{ExecArgs, Expectation, Image};
+use crate::fault::{self, Phase};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::parking::Asked;
@@ -53,6 +54,7 @@ impl Gate {
         {
             return self.refuse_untraceable(notification, subject, errno);
         }
+        fault::at(Phase::AfterSeize);
         let Subject {
             received,
             caller,
@@ -94,6 +96,7 @@ impl Gate {
         }
         let answered = go_on(notification);
         if answered == Ok(Answered::Taken) {
+            fault::at(Phase::AfterContinue);
             self.settle_admission(asked.as_deref(), true, judgement.ground);
         } else {
             self.release(tid, tgid);

@@ -171,8 +171,8 @@ fn sessions(page: &mut String) {
     row(
         page,
         "the front is killed",
-        "CMD and the session's processes are killed, and the gate ends",
-        "`session.end`",
+        "CMD is killed; what it leaves behind stays gated, and with `--kill-at-exit` is killed too",
+        "`session.end`, once none of it is left",
     );
     row(
         page,

@@ -28,7 +28,7 @@ use crate::own_process::keep_on_exec;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::tracee::{Procfs, ProcfsError, Tid};
-use crate::watch::{Activity, Pulse, monotonic};
+use crate::watch::{Activity, Beat, Pulse, monotonic};
 
 /// How often the gate's pulse is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -240,7 +240,14 @@ impl Front {
     }
 
     fn look_at_pulse(&mut self) {
-        let Some(beat) = self.pulse.read() else {
+        // A gate that stands still at once has not shown yet that it lives.
+        let never = Beat {
+            at: Duration::ZERO,
+            activity: Activity::Free,
+            since: Duration::ZERO,
+        };
+        let beat = self.pulse.read().or(self.has_begun.then_some(never));
+        let Some(beat) = beat else {
             return;
         };
         let now = monotonic();

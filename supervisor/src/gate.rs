@@ -22,6 +22,7 @@ use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
 use crate::describer::Describer;
+use crate::fault::{self, Phase};
 use crate::findings::Awaiting;
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
@@ -268,6 +269,7 @@ impl Gate {
 
     fn take_notifications(&mut self) -> Result<(), Errno> {
         for _ in 0..NOTIFICATIONS_A_TURN {
+            fault::at(Phase::BeforeReceive);
             match self.listener.receive()? {
                 Some(notification) => self.take(notification),
                 None => return Ok(()),

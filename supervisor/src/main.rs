@@ -21,6 +21,7 @@ mod exec;
 mod exit;
 #[cfg(test)]
 mod failures;
+mod fault;
 mod fdpass;
 mod findings;
 mod front;

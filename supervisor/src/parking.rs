@@ -18,6 +18,7 @@ use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::consent::Answer;
 use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
 use crate::exec::Image;
+use crate::fault::{self, Phase};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::plan::Plan;
@@ -247,6 +248,7 @@ impl Gate {
             asked,
         };
         self.parking.pending.ask(id, digest, expires, parked);
+        fault::at(Phase::Parked);
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
     }
 

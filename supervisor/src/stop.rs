@@ -9,6 +9,7 @@ use crate::audit::{Caller, Outcome};
 use crate::exec::{
     Destinations, Difference, Image, LoadedError, LoadedImage, LookupError, Patience, Target,
 };
+use crate::fault::{self, Phase};
 use crate::gate::Gate;
 use crate::jobs::{ContentsJob, Job};
 use crate::ptrace::{ExecStop, Stopped};
@@ -65,6 +66,7 @@ impl Gate {
     }
 
     fn verify(&mut self, stop: ExecStop, former: Tid, mut exec: InFlight) {
+        fault::at(Phase::AtStop);
         let task = exec.task.take();
         match self.look_at(&stop, &exec, task) {
             Ok((task, loaded, difference)) => {

@@ -1,6 +1,7 @@
 //! Faults and crowds at a size that is meant, each with figures; see `scripts/check --drill`.
 
 mod crowds;
+mod deaths;
 mod kept;
 mod reloads;
 mod soak;

@@ -5,6 +5,7 @@ mod approvals;
 mod audit;
 mod bench;
 mod check;
+mod death;
 mod doctor;
 mod dodges;
 mod drills;

@@ -7,6 +7,7 @@
 
 mod asking;
 pub mod drill;
+pub mod fault;
 mod process;
 mod terminal;
 

@@ -19,6 +19,7 @@ use serde::Serialize;
 use super::chain::Link;
 use super::record::{Body, Gap, SessionNote};
 use super::text::{Ascii, ExactBytes};
+use crate::fault;
 use crate::places::make_private;
 
 /// Version of the record format.
@@ -169,6 +170,7 @@ impl Log {
     fn write(&mut self, body: &Body) -> Result<(), LogError> {
         let next = self.render(body)?;
         let len = self.line.len();
+        fault::while_recording(&self.file, &self.line);
         match self.file.write(&self.line) {
             Ok(written) if written == len => {}
             // Cut short, by a full disk or a limit: take the piece back.

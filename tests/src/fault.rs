@@ -1,0 +1,114 @@
+//! Sessions of the build that meets faults on order, and what must hold after any fault.
+
+use std::fs::{self, Metadata};
+use std::os::unix::fs::MetadataExt;
+use std::path::PathBuf;
+use std::process::Command;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::{Ground, until};
+
+/// The build with the feature `fault-injection`, which scripts/steps makes beside the ordinary one.
+#[must_use]
+pub fn faulty() -> Option<PathBuf> {
+    let path = crate::binary("execward").with_file_name("execward-faulty");
+    path.try_exists().unwrap_or(false).then_some(path)
+}
+
+/// Leaves a test out that needs it.
+#[macro_export]
+macro_rules! needs_faults {
+    () => {
+        if $crate::fault::faulty().is_none() {
+            return $crate::skip(
+                "there is no execward-faulty beside execward (cargo build --features fault-injection)",
+            );
+        }
+    };
+}
+
+/// The session `gated` of the build with faults, which meets `orders`.
+///
+/// # Panics
+/// If there is no such build.
+#[must_use]
+pub fn with_faults(gated: &Command, orders: &str) -> Command {
+    let mut command = Command::new(faulty().expect("a build with faults"));
+    command.args(gated.get_args()).env("EXECWARD_FAULT", orders);
+    if let Some(directory) = gated.get_current_dir() {
+        command.current_dir(directory);
+    }
+    for (name, value) in gated.get_envs() {
+        command.env(name, value.unwrap_or_default());
+    }
+    command
+}
+
+impl Ground {
+    /// Waits until no process is left that works in this directory.
+    ///
+    /// # Panics
+    /// If one stays.
+    pub fn nothing_is_left(&self) {
+        let directory = fs::metadata(self.path("")).expect("a directory");
+        until("the end of every process", || {
+            working_in(&directory).is_empty().then_some(())
+        });
+    }
+
+    /// The log's lines, each a record that follows the one before, session by session, and what is
+    /// left of a line that was not written whole.
+    ///
+    /// # Panics
+    /// If a line is no record, or a link of a chain is missing.
+    #[must_use]
+    pub fn chained(&self) -> (Vec<Value>, Vec<u8>) {
+        let text = fs::read(self.path("audit.jsonl")).unwrap_or_default();
+        let end = text.iter().rposition(|byte| *byte == b'\n');
+        let (whole, torn) = text.split_at(end.map_or(0, |end| end + 1));
+        let (mut records, mut chain, mut head) = (Vec::new(), Value::Null, String::new());
+        for line in whole.split_inclusive(|byte| *byte == b'\n') {
+            let line = std::str::from_utf8(line).expect("text").trim_end();
+            let record: Value = serde_json::from_str(line).expect("a record");
+            if record["chain"] != chain {
+                chain = record["chain"].clone();
+                head = "0".repeat(64);
+            }
+            assert_eq!(record["prev"], head, "a link is missing");
+            let (body, _) = line.rsplit_once(",\"hash\":").expect("a hash");
+            let mut digest = Sha256::new();
+            digest.update(b"execward-audit-v1\0");
+            digest.update(bytes(&head));
+            digest.update(body);
+            head = hexadecimal(&digest.finalize());
+            assert_eq!(record["hash"], head, "a record was changed");
+            records.push(record);
+        }
+        (records, torn.to_vec())
+    }
+}
+
+/// The processes whose working directory that is.
+fn working_in(directory: &Metadata) -> Vec<PathBuf> {
+    let processes = fs::read_dir("/proc").expect("proc").flatten();
+    let is_here = |path: &PathBuf| {
+        let cwd = fs::metadata(path.join("cwd"));
+        cwd.is_ok_and(|cwd| (cwd.dev(), cwd.ino()) == (directory.dev(), directory.ino()))
+    };
+    processes
+        .map(|entry| entry.path())
+        .filter(is_here)
+        .collect()
+}
+
+fn bytes(hexadecimal: &str) -> Vec<u8> {
+    let pairs = hexadecimal.as_bytes().chunks(2);
+    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    pairs.map(|pair| byte(pair).expect("a digest")).collect()
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
