@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+pub mod fuse;
 mod process;
 mod terminal;
 
