@@ -90,6 +90,7 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus
         command: None,
         is_quiet,
         said: None,
+        asked_to_end: None,
         ran: Duration::ZERO,
     };
     Ok(front.stand_in())
@@ -121,6 +122,8 @@ struct Front {
     is_quiet: bool,
     /// The stall that was told last, by when it began.
     said: Option<Duration>,
+    /// When somebody last asked for the session's end with SIGTERM.
+    asked_to_end: Option<Duration>,
     /// How long the front has run since the gate was last seen to: its own stops do not count.
     ran: Duration,
 }
@@ -149,7 +152,9 @@ impl Front {
             }
             // A wait that took longer than it may was one in which the front was stopped.
             self.ran += monotonic().saturating_sub(before).min(LOOK_EVERY);
-            self.look_at_pulse();
+            if let Some(status) = self.look_at_pulse() {
+                return status;
+            }
         }
     }
 
@@ -236,29 +241,46 @@ impl Front {
         ExitStatus::OwnFailure
     }
 
-    fn look_at_pulse(&mut self) {
-        let Some(beat) = self.pulse.read() else {
-            return;
-        };
+    /// Says that the gate stands still; a status if somebody asked for the end since.
+    fn look_at_pulse(&mut self) -> Option<ExitStatus> {
+        let beat = self.pulse.read()?;
         let now = monotonic();
         if now.saturating_sub(beat.at) < SILENCE {
             self.ran = Duration::ZERO;
         }
         let in_activity = beat.at.saturating_sub(beat.since);
-        let stall = if self.ran >= SILENCE {
-            Some((
+        let runs = self.ran < SILENCE;
+        let (began, what) = if !runs {
+            (
                 beat.at,
                 "the gate does not run: it is stopped, or gets no processor".to_owned(),
-            ))
+            )
         } else if beat.activity != Activity::Free && in_activity >= SILENCE {
-            Some((beat.since, in_words(beat)))
+            (beat.since, in_words(beat))
         } else {
-            None
+            return None;
         };
-        if let Some((began, what)) = stall.filter(|(began, _)| self.said != Some(*began)) {
+        if self.asked_to_end.is_some_and(|at| at >= began) {
+            say(&format!(
+                "{what}; ending the session's processes, as SIGTERM asks"
+            ));
+            return Some(self.end_without_gate(runs));
+        }
+        if self.said != Some(began) {
             self.said = Some(began);
             say(&format!("{what}; the session's execs wait"));
         }
+        None
+    }
+
+    /// The gate, which would end the session, stands still. One that waits for a disk ends by itself
+    /// when that answers, with its records written.
+    fn end_without_gate(&mut self, gate_runs: bool) -> ExitStatus {
+        kin::kill_descendants(&self.proc, &[Tid::new(self.gate.id())]);
+        if !gate_runs && let Err(error) = self.gate.kill() {
+            tracing::debug!(%error, "the gate was gone");
+        }
+        ExitStatus::OwnFailure
     }
 }
 

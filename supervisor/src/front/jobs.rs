@@ -5,6 +5,7 @@ use nix::unistd::{Pid, getpid, getppid, getsid};
 use rustix::process::pidfd_send_signal;
 
 use super::{FORWARDED, Front, STOPS, say};
+use crate::watch::monotonic;
 
 impl Front {
     /// Stops as CMD did, so that the caller sees it; once continued, sees to it that CMD is.
@@ -59,6 +60,9 @@ impl Front {
             let is_hangup = signal == Signal::SIGHUP && getsid(None) == Ok(getpid());
             if (was_sent || is_hangup) && !from_command {
                 self.send(signal);
+                if signal == Signal::SIGTERM {
+                    self.asked_to_end = Some(monotonic());
+                }
             }
         }
     }
