@@ -5,6 +5,7 @@ mod approvals;
 mod audit;
 mod bench;
 mod check;
+mod disk;
 mod doctor;
 mod dodges;
 mod failed;
