@@ -18,6 +18,7 @@ mod interpreter;
 mod lifetime;
 mod named;
 mod pid_namespace;
+mod pid_reuse;
 mod preflight;
 mod race;
 mod reload;

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 32] = [
+const TESTS: [&str; 33] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -25,6 +25,7 @@ const TESTS: [&str; 32] = [
     include_str!("named.rs"),
     include_str!("pid_namespace.rs"),
     include_str!("pid_namespace/ends.rs"),
+    include_str!("pid_reuse.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),
