@@ -122,8 +122,8 @@ struct Front {
     is_quiet: bool,
     /// The stall that was told last, by when it began.
     said: Option<Duration>,
-    /// When somebody last asked for the session's end with SIGTERM.
-    asked_to_end: Option<Duration>,
+    /// When somebody last asked for the session's end, and how.
+    asked_to_end: Option<(Duration, Signal)>,
     /// How long the front has run since the gate was last seen to: its own stops do not count.
     ran: Duration,
 }
@@ -159,10 +159,11 @@ impl Front {
     }
 
     fn wait(&self) -> (bool, bool, bool) {
-        // Until CMD is known there is nobody to pass signals on to: they wait, unread.
-        let signals = match self.command {
-            Some(_) => PollFlags::POLLIN,
-            None => PollFlags::empty(),
+        // Until CMD is known there is nobody to pass signals on to: they wait, unread, unless they are to
+        // end a start that does not get on.
+        let signals = match self.command.is_some() || self.said.is_some() {
+            true => PollFlags::POLLIN,
+            false => PollFlags::empty(),
         };
         let mut fds = [
             PollFd::new(self.signals.as_fd(), signals),
@@ -260,9 +261,9 @@ impl Front {
         } else {
             return None;
         };
-        if self.asked_to_end.is_some_and(|at| at >= began) {
+        if let Some((_, signal)) = self.asked_to_end.filter(|(at, _)| *at >= began) {
             say(&format!(
-                "{what}; ending the session's processes, as SIGTERM asks"
+                "{what}; ending the session's processes, as {signal} asks"
             ));
             return Some(self.end_without_gate(runs));
         }

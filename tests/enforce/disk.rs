@@ -261,6 +261,38 @@ fn a_session_whose_disk_stalls_can_be_ended() {
     }
 }
 
+/// Where not even the first record gets on the disk, Ctrl-C is enough.
+#[test]
+fn a_start_on_a_disk_that_stalls_is_said_and_can_be_ended() {
+    needs_served_files!();
+    let (ground, mut words) = served(Ground::full(""));
+    let waits = ["sh", "-c", "read -r x; exec \"$@\"", "sh"];
+    words.extend(waits.map(str::to_owned));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let marker = ground.path("ran").display().to_string();
+    let mut fixture = under(&words, &ground.command(&["touch", &marker]))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a session");
+    let mut disk = Disk::of(&ground);
+    disk.be("stall");
+    let mut stdin = fixture.stdin.take().expect("stdin");
+    stdin.write_all(b"\n").expect("the shell's input");
+    let stderr = Lines::of(fixture.stderr.take().expect("stderr"));
+    let said = stderr.next_line().expect("a line");
+    assert!(said.starts_with(STALLED), "{said}");
+    let front = gate_of(pid(&fixture));
+    kill(front, Signal::SIGINT).expect("the front");
+    let said = stderr.next_line().expect("a line");
+    assert!(said.ends_with("as SIGINT asks"), "{said}");
+    awaits_end_of(front);
+    disk.be("ok");
+    disk.be("end");
+    assert_eq!(end_of(&mut fixture).code(), Some(125));
+    assert!(!ground.has("ran"));
+}
+
 /// The ID of the question about a call with the argument `word`, once it is open.
 fn question_about(asking: &Asking, word: &str) -> String {
     until("a question", || {

@@ -7,6 +7,14 @@ use rustix::process::pidfd_send_signal;
 use super::{FORWARDED, Front, STOPS, say};
 use crate::watch::monotonic;
 
+/// What ends a session that has not begun.
+const ENDS: [Signal; 4] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+];
+
 impl Front {
     /// Stops as CMD did, so that the caller sees it; once continued, sees to it that CMD is.
     pub(super) fn stop_with_command(&mut self, signal: i32) {
@@ -52,6 +60,14 @@ impl Front {
             let Some(signal) = signal.filter(|signal| FORWARDED.contains(signal)) else {
                 continue;
             };
+            // Of a session that stands still. A key of the terminal ends one that has not begun.
+            let may_end = match self.command {
+                Some(_) => info.ssi_code <= 0 && signal == Signal::SIGTERM,
+                None => ENDS.contains(&signal),
+            };
+            if may_end {
+                self.asked_to_end = Some((monotonic(), signal));
+            }
             let was_sent = info.ssi_code <= 0;
             let from_command = self
                 .command
@@ -60,9 +76,6 @@ impl Front {
             let is_hangup = signal == Signal::SIGHUP && getsid(None) == Ok(getpid());
             if (was_sent || is_hangup) && !from_command {
                 self.send(signal);
-                if signal == Signal::SIGTERM {
-                    self.asked_to_end = Some(monotonic());
-                }
             }
         }
     }
