@@ -218,6 +218,10 @@ pub(crate) struct RunArgs {
     /// Audit log [default: in the state directory of the session]
     #[arg(long, value_name = "FILE")]
     pub(crate) audit: Option<PathBuf>,
+    /// Keep the log on a file system that somebody serves (FUSE, a network's) all the same: they can
+    /// keep the session waiting, and lose or change what is logged
+    #[arg(long)]
+    pub(crate) audit_unstable: bool,
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// Where the control socket is to be, in a directory of your own [default: found by --session]

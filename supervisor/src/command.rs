@@ -77,8 +77,14 @@ impl Gate {
         if self.nobody_is_left() {
             self.alive.end();
         }
+        // A front that is told may be gone at once.
+        self.needs_no_front();
         self.tell_front(&Message::Ended(status));
+    }
+
+    fn needs_no_front(&mut self) {
         self.command.front_knows = true;
+        self.watch.needs_no_front();
     }
 
     /// CMD ended because the first process of its namespace did, and not by the gate.
@@ -94,7 +100,7 @@ impl Gate {
 
     /// Whoever started the session is gone without CMD: as if CMD itself had been killed.
     pub(crate) fn front_is_gone(&mut self) {
-        self.command.front_knows = true;
+        self.needs_no_front();
         if self.command.ended.is_none() {
             tracing::warn!("the front is gone: killing CMD");
             if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {

@@ -93,6 +93,7 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus
         command: None,
         is_quiet,
         said: None,
+        asked_to_end: None,
         ran: Duration::ZERO,
     };
     Ok(front.stand_in())
@@ -124,6 +125,8 @@ struct Front {
     is_quiet: bool,
     /// The stall that was told last, by when it began.
     said: Option<Duration>,
+    /// When somebody last asked for the session's end, and how.
+    asked_to_end: Option<(Duration, Signal)>,
     /// How long the front has run since the gate was last seen to: its own stops do not count.
     ran: Duration,
 }
@@ -152,15 +155,18 @@ impl Front {
             }
             // A wait that took longer than it may was one in which the front was stopped.
             self.ran += monotonic().saturating_sub(before).min(LOOK_EVERY);
-            self.look_at_pulse();
+            if let Some(status) = self.look_at_pulse() {
+                return status;
+            }
         }
     }
 
     fn wait(&self) -> (bool, bool, bool) {
-        // Until CMD is known there is nobody to pass signals on to: they wait, unread.
-        let signals = match self.command {
-            Some(_) => PollFlags::POLLIN,
-            None => PollFlags::empty(),
+        // Until CMD is known there is nobody to pass signals on to: they wait, unread, unless they are to
+        // end a start that does not get on.
+        let signals = match self.command.is_some() || self.said.is_some() {
+            true => PollFlags::POLLIN,
+            false => PollFlags::empty(),
         };
         let mut fds = [
             PollFd::new(self.signals.as_fd(), signals),
@@ -239,33 +245,49 @@ impl Front {
         ExitStatus::OwnFailure
     }
 
-    fn look_at_pulse(&mut self) {
+    /// Says that the gate stands still; a status if somebody asked for the end since.
+    fn look_at_pulse(&mut self) -> Option<ExitStatus> {
         // A gate that stands still at once has not shown yet that it lives.
         let never = Beat {
             at: Duration::ZERO,
             activity: Activity::Free,
             since: Duration::ZERO,
         };
-        let beat = self.pulse.read().or(self.has_begun.then_some(never));
-        let Some(beat) = beat else {
-            return;
-        };
+        let beat = self.pulse.read().or(self.has_begun.then_some(never))?;
         let now = monotonic();
         if now.saturating_sub(beat.at) < SILENCE {
             self.ran = Duration::ZERO;
         }
         let in_activity = beat.at.saturating_sub(beat.since);
-        let stall = if self.ran >= SILENCE {
-            Some((beat.at, SILENT.to_owned()))
+        let runs = self.ran < SILENCE;
+        let (began, what) = if !runs {
+            (beat.at, SILENT.to_owned())
         } else if beat.activity != Activity::Free && in_activity >= SILENCE {
-            Some((beat.since, in_words(beat.activity)))
+            (beat.since, in_words(beat.activity))
         } else {
-            None
+            return None;
         };
-        if let Some((began, what)) = stall.filter(|(began, _)| self.said != Some(*began)) {
+        if let Some((_, signal)) = self.asked_to_end.filter(|(at, _)| *at >= began) {
+            say(&format!(
+                "{what}; ending the session's processes, as {signal} asks"
+            ));
+            return Some(self.end_without_gate(runs));
+        }
+        if self.said != Some(began) {
             self.said = Some(began);
             say(&format!("{what}; the session's execs wait"));
         }
+        None
+    }
+
+    /// The gate, which would end the session, stands still. One that waits for a disk ends by itself
+    /// when that answers, with its records written.
+    fn end_without_gate(&mut self, gate_runs: bool) -> ExitStatus {
+        kin::kill_descendants(&self.proc, &[Tid::new(self.gate.id())]);
+        if !gate_runs && let Err(error) = self.gate.kill() {
+            tracing::debug!(%error, "the gate was gone");
+        }
+        ExitStatus::OwnFailure
     }
 }
 

@@ -57,9 +57,12 @@ impl Ledger {
 
     /// # Errors
     /// If the record cannot be written: the session does not start.
-    pub(crate) fn start(&mut self, start: SessionStart) -> Result<(), LogError> {
-        self.log.append(&Body::SessionStart(Box::new(start)))?;
-        self.log.sync()
+    pub(crate) fn start(&mut self, start: SessionStart, watch: &Watch) -> Result<(), LogError> {
+        let body = Body::SessionStart(Box::new(start));
+        watch.during(Activity::Recording, || {
+            self.log.append(&body)?;
+            self.log.sync()
+        })
     }
 
     /// Writes down that an exec waits for a person, for at most `ttl`.
@@ -226,7 +229,7 @@ impl Ledger {
             count: self.tally,
         });
         if self.append(&body, watch).is_ok()
-            && let Err(error) = self.log.sync()
+            && let Err(error) = self.sync(watch)
         {
             tracing::error!(%error, "the log's end is not synced");
         }

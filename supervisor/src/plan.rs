@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use nix::unistd::Uid;
 
-use crate::audit::{SessionNote, SessionStart, Supervisor};
+use crate::audit::{LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::kernel::Kernel;
 use crate::parking::Parking;
@@ -93,7 +93,7 @@ impl<'a> Plan<'a> {
     }
 
     /// The first record.
-    pub(crate) fn session_start(&self) -> SessionStart {
+    pub(crate) fn session_start(&self, log: LogNote) -> SessionStart {
         let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let cwd = std::env::current_dir().unwrap_or_default();
         let cmd = self.args.cmd.iter();
@@ -114,11 +114,12 @@ impl<'a> Plan<'a> {
                 .to_str()
                 .unwrap_or_default()
                 .to_owned(),
+            log,
         }
     }
 
     /// What whoever starts the session is told of it.
-    pub(crate) fn in_words(&self, parking: &Parking) -> String {
+    pub(crate) fn in_words(&self, parking: &Parking, log: LogNote) -> String {
         let reach = match &self.user {
             Some(user) => format!("CMD runs as {}", user.in_words()),
             None if self.keeps_caps() => {
@@ -127,8 +128,12 @@ impl<'a> Plan<'a> {
             None if self.args.hide_state => "policy, log and state are hidden from CMD".into(),
             None => "policy and log lie within CMD's reach (with --user they do not)".into(),
         };
+        let reserve = match log.reserve_bytes {
+            0 => " (nothing is set aside there for a full disk)",
+            _ => "",
+        };
         format!(
-            "policy {}; {}; log {}; {reach}",
+            "policy {}; {}; log {}{reserve}; {reach}",
             self.policy.names(),
             parking.in_words(&self.policy.rules),
             self.log.display()

@@ -8,7 +8,6 @@ use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::path::Path;
 use std::rc::Rc;
 
 use execward_shim::handshake;
@@ -17,7 +16,7 @@ use nix::sys::signalfd::SignalFd;
 use nix::unistd::{getpgrp, getppid};
 
 use crate::attached::Attached;
-use crate::audit::{Log, LogError, SessionNote};
+use crate::audit::{Log, LogError, LogNote};
 use crate::beginning::Beginning;
 use crate::cli::RunArgs;
 use crate::command::Command;
@@ -75,7 +74,7 @@ pub(crate) enum SessionError {
     #[error(
         "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
          network's, proc), and whoever serves it could keep the gate waiting; name another with \
-         --audit"
+         --audit, or keep it there all the same with --audit-unstable"
     )]
     LogNotLocal(String),
     #[error("{0}")]
@@ -163,8 +162,7 @@ fn start(
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let mut kernel = sealed::kernel(&plan)?;
-    let log = open_log(&plan.log, plan.note.clone(), &mut kernel)?;
-    plan.keep_from_user(&kernel)?;
+    let (log, log_note) = prepared_log(&plan, &mut kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
@@ -197,8 +195,10 @@ fn start(
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
-    let notice = plan.in_words(&parking);
-    announce(&plan, link, &mut ledger, &waiting, &notice)?;
+    let notice = plan.in_words(&parking, log_note);
+    let first = ledger.start(plan.session_start(log_note), &watch);
+    first.map_err(|error| first_record(&plan, error))?;
+    announce(link, &waiting, &notice)?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -261,19 +261,8 @@ fn begun_with(
     Ok((settled, Beginning::of(&task, env)))
 }
 
-/// Writes the first record, and tells the front, before CMD may go: its first word is not CMD's last.
-fn announce(
-    plan: &Plan<'_>,
-    link: &Link,
-    ledger: &mut Ledger,
-    waiting: &Waiting,
-    notice: &str,
-) -> Result<(), SessionError> {
-    let first = ledger.start(plan.session_start());
-    first.map_err(|error| SessionError::FirstRecord {
-        path: plan.log.display().to_string(),
-        error,
-    })?;
+/// Tells the front before CMD may go: its first word is not CMD's last.
+fn announce(link: &Link, waiting: &Waiting, notice: &str) -> Result<(), SessionError> {
     let started = Message::Started {
         pid: waiting.pid(),
         notice: notice.to_owned(),
@@ -374,15 +363,33 @@ impl Started {
     }
 }
 
-/// Opens the log, which must be on a file system that no member of the session serves.
-fn open_log(path: &Path, note: SessionNote, kernel: &mut Kernel) -> Result<Log, SessionError> {
-    let log = Log::open(path, note)?;
+/// Opens the log, which must be on a file system that no member of the session serves, or be meant to.
+fn open_log(plan: &Plan<'_>, kernel: &mut Kernel) -> Result<(Log, Filesystem), SessionError> {
+    let log = Log::open(&plan.log, plan.note.clone())?;
     let own = kernel.proc.task(Tid::own());
     let own = own.map_err(cannot("look at the gate's own process"))?;
     let filesystem = kernel.filesystems.of(log.as_fd(), &own);
     let filesystem = filesystem.map_err(cannot("tell the audit log's file system"))?;
-    if filesystem != Filesystem::Local {
-        return Err(SessionError::LogNotLocal(path.display().to_string()));
+    if filesystem != Filesystem::Local && !plan.args.audit_unstable {
+        return Err(SessionError::LogNotLocal(plan.log.display().to_string()));
     }
-    Ok(log)
+    Ok((log, filesystem))
+}
+
+/// The log made ready for its first record, and what that says of it. What another user could reach is
+/// opened, and nothing in it changed.
+fn prepared_log(plan: &Plan<'_>, kernel: &mut Kernel) -> Result<(Log, LogNote), SessionError> {
+    let (mut log, filesystem) = open_log(plan, kernel)?;
+    plan.keep_from_user(kernel)?;
+    let prepared = log.prepare();
+    let mut note = prepared.map_err(|error| first_record(plan, error.into()))?;
+    note.is_unstable = filesystem != Filesystem::Local;
+    Ok((log, note))
+}
+
+fn first_record(plan: &Plan<'_>, error: LogError) -> SessionError {
+    SessionError::FirstRecord {
+        path: plan.log.display().to_string(),
+        error,
+    }
 }

@@ -2,18 +2,19 @@
 //!
 //! The gate's thread stores a word when it starts something that may hang and another when it is
 //! done; that is all it costs. A thread beside it looks twice a second, acts where a task keeps the
-//! gate waiting, and copies the word into memory that the front shares.
+//! gate waiting, or the disk does when the front is gone, and copies the word into memory that the front shares.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
+use nix::unistd::getppid;
 use rustix::fs::{MemfdFlags, memfd_create};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -41,10 +42,12 @@ pub(crate) enum Activity {
 }
 
 /// The gate's side.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Watch {
     word: Arc<AtomicU64>,
     killed: Arc<AtomicU32>,
+    /// Whether the gate knows that the front is gone, or goes.
+    needs_no_front: Arc<AtomicBool>,
 }
 
 /// The memory that gate and front share.
@@ -101,15 +104,17 @@ impl Watch {
         self.killed.compare_exchange(number, 0, done, seen).is_ok()
     }
 
+    /// From here on the session goes on without its front, also where the disk is slow.
+    pub(crate) fn needs_no_front(&self) {
+        self.needs_no_front.store(true, Ordering::Relaxed);
+    }
+
     /// Starts the watching thread for the calling thread. `pulse` is what the front shares.
     ///
     /// # Errors
     /// If the thread cannot be had.
     pub(crate) fn start(proc: Procfs, pulse: Pulse) -> io::Result<Self> {
-        let watch = Self {
-            word: Arc::default(),
-            killed: Arc::default(),
-        };
+        let watch = Self::default();
         let watched = watch.clone();
         let gate = Tid::own();
         let build = thread::Builder::new()
@@ -124,6 +129,7 @@ fn look_on(watch: &Watch, proc: &Procfs, pulse: &Pulse, gate: Tid) {
     let mut seen = watch.word.load(Ordering::Relaxed);
     let (mut since, mut since_clock) = (Instant::now(), monotonic());
     let mut has_killed = false;
+    let front = getppid();
     loop {
         thread::sleep(LOOK_EVERY);
         let now = watch.word.load(Ordering::Relaxed);
@@ -142,6 +148,12 @@ fn look_on(watch: &Watch, proc: &Procfs, pulse: &Pulse, gate: Tid) {
             activity,
             since: since_clock,
         });
+        if activity == Activity::Recording && since.elapsed() >= READ_DEADLINE && getppid() != front
+        {
+            // The gate's thread would end the session and cannot. Its own diagnostics may lie on the disk
+            // that does not answer.
+            kin::kill_descendants(proc, &[gate]);
+        }
         let Activity::Reading(tid) = activity else {
             continue;
         };
@@ -245,10 +257,7 @@ mod tests {
 
     #[test]
     fn the_same_activity_twice_makes_two_words() {
-        let watch = Watch {
-            word: Arc::default(),
-            killed: Arc::default(),
-        };
+        let watch = Watch::default();
         let word = || watch.word.load(Ordering::Relaxed);
         let first = watch.during(Activity::Recording, word);
         let second = watch.during(Activity::Recording, word);

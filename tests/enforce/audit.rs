@@ -51,6 +51,11 @@ fn the_chain_of_hashes_holds() {
     let _ran = ground.sh("/bin/echo a; /bin/echo b");
     let _records = ground.records_at_end();
     let text = std::fs::read_to_string(ground.path("audit.jsonl")).unwrap();
+    assert_chain(&text);
+}
+
+/// Each line has the hash of the one before it and its own.
+pub(crate) fn assert_chain(text: &str) {
     let mut head = [0_u8; 32];
     let hexadecimal = |bytes: &[u8]| {
         bytes
@@ -59,7 +64,7 @@ fn the_chain_of_hashes_holds() {
             .collect::<String>()
     };
     for line in text.lines() {
-        let (body, hash) = line.rsplit_once(",\"hash\":").unwrap();
+        let (body, hash) = line.rsplit_once(",\"hash\":").expect("a hash");
         assert!(body.contains(&format!("\"prev\":\"{}\"", hexadecimal(&head))));
         let mut digest = Sha256::new();
         digest.update(b"execward-audit-v1\0");

@@ -5,12 +5,15 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 29] = [
+const TESTS: [&str; 33] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
     include_str!("approvals.rs"),
     include_str!("audit.rs"),
+    include_str!("disk.rs"),
+    include_str!("disk/full.rs"),
+    include_str!("disk/torn.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
     include_str!("floods.rs"),
@@ -22,6 +25,7 @@ const TESTS: [&str; 29] = [
     include_str!("named.rs"),
     include_str!("pid_namespace.rs"),
     include_str!("pid_namespace/ends.rs"),
+    include_str!("pid_reuse.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),

@@ -8,6 +8,7 @@
 mod asking;
 pub mod drill;
 pub mod fault;
+pub mod fuse;
 mod process;
 mod terminal;
 

@@ -1,26 +1,27 @@
-//! The log file: opened once, appended to by the gate alone, one write(2) a record.
+//! The log: opened once, appended to by the gate alone, one write(2) a record.
 //!
 //! A record that cannot be written whole is taken back, counted, and answered with a refusal by
 //! the caller; the next one that can be written is preceded by an `audit.gap` that says how many
 //! are missing. A second thread syncs to the disk and writes nothing.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Seek, SeekFrom, Write};
+use std::fs::File;
+use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
+use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use super::chain::Link;
+use super::file::LogFile;
 use super::record::{Body, Gap, SessionNote};
+use super::reserve::Claim;
+use super::session::LogNote;
 use super::text::{Ascii, ExactBytes};
-use crate::fault;
-use crate::places::make_private;
 
 /// Version of the record format.
 const SCHEMA: &str = "1.0";
@@ -31,15 +32,22 @@ const SYNC_EVERY: Duration = Duration::from_millis(100);
 /// An open log.
 #[derive(Debug)]
 pub(crate) struct Log {
-    file: File,
-    len: u64,
+    file: LogFile,
     session: SessionNote,
     chain: String,
     head: Link,
     seq: u64,
-    missing: u64,
+    missing: Option<Missing>,
     line: Vec<u8>,
     syncer: Option<SyncSender<()>>,
+}
+
+/// Records that could not be written.
+#[derive(Clone, Copy, Debug)]
+struct Missing {
+    count: u64,
+    /// When the first one should have been.
+    from: Timestamp,
 }
 
 /// Why there is no log, or no record.
@@ -58,6 +66,12 @@ pub(crate) enum LogError {
     /// Not a regular file.
     #[error("the audit log `{}` is not a regular file; name another with --audit", .0.display())]
     NotRegular(PathBuf),
+    /// Another program keeps everybody from it.
+    #[error(
+        "the audit log `{}` is locked by another program (flock); end that, or name another with --audit",
+        .0.display()
+    )]
+    Locked(PathBuf),
     /// A record.
     #[error("{0}")]
     Write(#[from] io::Error),
@@ -72,6 +86,8 @@ struct Line<'a> {
     id: uuid::Uuid,
     seq: u64,
     ts: Timestamp,
+    /// Nanoseconds since the machine started: orders records also where `ts` was set.
+    boot_ns: u64,
     session: &'a SessionNote,
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<&'a ExactBytes>,
@@ -80,53 +96,35 @@ struct Line<'a> {
 }
 
 impl Log {
-    /// Opens `path` for appending, 0600, in directories made 0700.
+    /// Opens `path` for appending, 0600, in directories made 0700. Nothing in it is changed.
     ///
     /// # Errors
     /// If that cannot be done, or `path` is something other than a regular file.
     pub(crate) fn open(path: &Path, session: SessionNote) -> Result<Self, LogError> {
-        let failed = |error| LogError::Open {
-            path: path.to_owned(),
-            error,
-        };
-        if let Some(directory) = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
-            make_private(directory).map_err(failed)?;
-        }
-        // NONBLOCK: a FIFO must not wait here for a reader before it is refused.
-        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK;
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .append(true)
-            .create(true)
-            .mode(0o600)
-            .custom_flags(flags);
-        let mut file = options.open(path).map_err(failed)?;
-        let seen = file.metadata().map_err(failed)?;
-        if !seen.is_file() {
-            return Err(LogError::NotRegular(path.to_owned()));
-        }
-        let mut len = seen.len();
-        if len > 0 && !ends_a_line(&file, len).map_err(failed)? {
-            // An earlier writer died inside a record: end its line, so that ours stands alone.
-            file.write_all(b"\n").map_err(failed)?;
-            len += 1;
-        }
         let chain = session.id.clone();
-        let (head, line) = (Link::default(), Vec::with_capacity(4096));
         Ok(Self {
-            file,
-            len,
+            file: LogFile::open(path)?,
             session,
             chain,
-            head,
+            head: Link::default(),
             seq: 0,
-            missing: 0,
-            line,
+            missing: None,
+            line: Vec::with_capacity(4096),
             syncer: None,
+        })
+    }
+
+    /// Makes it ready for records: a torn line of an earlier session is set apart, and room is set
+    /// aside for a full disk.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub(crate) fn prepare(&mut self) -> io::Result<LogNote> {
+        let recovered = self.file.prepare()?;
+        Ok(LogNote {
+            recovered_bytes: recovered,
+            reserve_bytes: self.file.reserve_bytes(),
+            is_unstable: false,
         })
     }
 
@@ -135,7 +133,7 @@ impl Log {
     /// # Errors
     /// If the thread cannot be had.
     pub(crate) fn start_syncing(mut self) -> io::Result<Self> {
-        self.syncer = Some(start_syncer(self.file.try_clone()?)?);
+        self.syncer = Some(start_syncer(self.file.file.try_clone()?)?);
         Ok(self)
     }
 
@@ -144,19 +142,28 @@ impl Log {
     /// # Errors
     /// If it is not in the file whole. The caller then refuses what the record was about.
     pub(crate) fn append(&mut self, body: &Body) -> Result<(), LogError> {
-        if self.missing > 0 {
+        if let Some(missing) = self.missing {
             let gap = Gap {
                 reason: "write_failed",
-                count: self.missing,
+                count: missing.count,
+                from: missing.from,
             };
-            let written = self.write(&Body::Gap { gap });
-            if let Err(error) = written {
-                self.missing += 1;
+            if let Err(error) = self.write(&Body::Gap { gap }) {
+                self.miss();
                 return Err(error);
             }
-            self.missing = 0;
+            self.missing = None;
         }
-        self.write(body).inspect_err(|_| self.missing += 1)
+        self.write(body).inspect_err(|_| self.miss())
+    }
+
+    fn miss(&mut self) {
+        let (count, from) = match self.missing {
+            Some(missing) => (missing.count, missing.from),
+            None => (0, Timestamp::now()),
+        };
+        let count = count + 1;
+        self.missing = Some(Missing { count, from });
     }
 
     /// Waits until everything appended so far is on the disk.
@@ -164,29 +171,17 @@ impl Log {
     /// # Errors
     /// What fdatasync(2) answers.
     pub(crate) fn sync(&self) -> Result<(), LogError> {
-        Ok(self.file.sync_data()?)
+        Ok(self.file.sync()?)
     }
 
     fn write(&mut self, body: &Body) -> Result<(), LogError> {
         let next = self.render(body)?;
-        let len = self.line.len();
-        fault::while_recording(&self.file, &self.line);
-        match self.file.write(&self.line) {
-            Ok(written) if written == len => {}
-            // Cut short, by a full disk or a limit: take the piece back.
-            Ok(_) => {
-                self.file.set_len(self.len)?;
-                self.file.seek(SeekFrom::End(0))?;
-                return Err(io::Error::from(io::ErrorKind::StorageFull).into());
-            }
-            Err(error) => return Err(error.into()),
-        }
-        self.len += len as u64;
+        self.file.append(&self.line, Claim::of(body))?;
         self.head = next;
         self.seq += 1;
         match self.syncer.as_ref().map(|syncer| syncer.try_send(())) {
             Some(Ok(()) | Err(TrySendError::Full(()))) => Ok(()),
-            None | Some(Err(TrySendError::Disconnected(()))) => Ok(self.file.sync_data()?),
+            None | Some(Err(TrySendError::Disconnected(()))) => Ok(self.file.sync()?),
         }
     }
 
@@ -197,6 +192,7 @@ impl Log {
             id: uuid::Uuid::now_v7(),
             seq: self.seq,
             ts: Timestamp::now(),
+            boot_ns: boot_ns(),
             session: &self.session,
             bytes: body.exact_bytes(),
             chain: &self.chain,
@@ -219,10 +215,11 @@ impl AsFd for Log {
     }
 }
 
-fn ends_a_line(file: &File, len: u64) -> io::Result<bool> {
-    let mut last = [0];
-    file.read_exact_at(&mut last, len - 1)?;
-    Ok(last == *b"\n")
+/// `CLOCK_BOOTTIME`, which nobody sets.
+fn boot_ns() -> u64 {
+    let now = clock_gettime(ClockId::Boottime);
+    let nanoseconds = now.tv_sec.saturating_mul(1_000_000_000) + now.tv_nsec;
+    u64::try_from(nanoseconds).unwrap_or(0)
 }
 
 /// Syncs at most every [`SYNC_EVERY`], and only when something was written.

@@ -2,10 +2,12 @@
 
 mod approval;
 mod chain;
+mod file;
 mod log;
 mod outcome;
 mod reason;
 mod record;
+mod reserve;
 mod session;
 mod shell;
 mod shown;
@@ -22,7 +24,7 @@ pub(crate) use reason::Reason;
 pub(crate) use record::{
     Body, Caller, Decided, Effect, ExecId, Latency, Program, RuleNote, SessionNote, Summary,
 };
-pub(crate) use session::{Ended, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
+pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};

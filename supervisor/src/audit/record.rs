@@ -3,6 +3,7 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::approval::{ApprovalNote, Approver};
@@ -216,6 +217,8 @@ pub(crate) struct Summary {
 pub(crate) struct Gap {
     pub(crate) reason: &'static str,
     pub(crate) count: u64,
+    /// When the first of them should have been written.
+    pub(crate) from: Timestamp,
 }
 
 /// Most bytes of arguments in one record; the rest is cut, and said. With escapes and the other

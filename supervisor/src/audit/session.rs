@@ -25,6 +25,25 @@ pub(crate) struct SessionStart {
     pub(crate) pid_namespace: bool,
     /// uname's release.
     pub(crate) kernel: String,
+    pub(crate) log: LogNote,
+}
+
+/// What the log itself is like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct LogNote {
+    /// Bytes of a line that an earlier writer died inside.
+    #[serde(rename = "recovered", skip_serializing_if = "is_zero")]
+    pub(crate) recovered_bytes: u64,
+    /// Bytes that are set aside for a full disk; 0 if none are.
+    #[serde(rename = "reserve")]
+    pub(crate) reserve_bytes: u64,
+    /// Whether somebody serves its file system (`--audit-unstable`).
+    #[serde(rename = "unstable", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_unstable: bool,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// The program that writes the log.

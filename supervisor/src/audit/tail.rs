@@ -55,7 +55,7 @@ pub(crate) struct Shown {
 /// Shows the log at `path` on `out`.
 ///
 /// # Errors
-/// If the log cannot be read, or holds a whole line that is no record.
+/// If the log cannot be read, or holds a line that is no record: all others are shown first.
 pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), TailError> {
     let failed = |error| TailError::Read {
         path: path.to_owned(),
@@ -63,6 +63,7 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
     };
     let mut reader = BufReader::new(regular::open(path).map_err(failed)?);
     let (mut line, mut number) = (Vec::new(), 0);
+    let mut damaged = None;
     let mut held: VecDeque<String> = VecDeque::new();
     loop {
         let start = line.len();
@@ -73,7 +74,8 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
                 show(&shown, out)?;
             }
             if !how.follows {
-                return damaged_tail(&line, number);
+                let damaged = damaged.or(record_in(&line, number + 1).err());
+                return damaged.map_or(Ok(()), Err);
             }
             if line.len() == start {
                 thread::sleep(LOOK_EVERY);
@@ -81,15 +83,20 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
             continue;
         }
         number += 1;
-        let record = serde_json::from_slice(&line).map_err(|error| TailError::Damaged {
-            line: number,
-            error,
-        })?;
-        held.push_back(if how.as_json {
-            trimmed(&line)
-        } else {
-            printable(&one_line(&record))
-        });
+        match record_in(&line, number) {
+            Ok(Some(record)) => held.push_back(if how.as_json {
+                trimmed(&line)
+            } else {
+                printable(&one_line(&record))
+            }),
+            Ok(None) => {}
+            Err(error) => {
+                if !how.as_json {
+                    held.push_back(format!("- {error}"));
+                }
+                damaged = damaged.or(Some(error));
+            }
+        }
         line.clear();
         if how.last.is_some_and(|last| held.len() > last) {
             held.pop_front();
@@ -101,17 +108,16 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
     }
 }
 
-fn damaged_tail(rest: &[u8], number: usize) -> Result<(), TailError> {
-    if rest.is_empty() {
-        return Ok(());
+/// The record in a line, which two sessions that write to one log may have left empty.
+fn record_in(line: &[u8], number: usize) -> Result<Option<Value>, TailError> {
+    if line.trim_ascii().is_empty() {
+        return Ok(None);
     }
-    match serde_json::from_slice::<Value>(rest) {
-        Ok(_) => Ok(()),
-        Err(error) => Err(TailError::Damaged {
-            line: number + 1,
-            error,
-        }),
-    }
+    let damaged = |error| TailError::Damaged {
+        line: number,
+        error,
+    };
+    serde_json::from_slice(line).map(Some).map_err(damaged)
 }
 
 fn show(line: &str, out: &mut impl Write) -> Result<(), TailError> {
@@ -159,7 +165,11 @@ fn one_line(record: &Value) -> String {
                 number(record, "/target_missing")
             )
         }
-        "session.start" => format!("- session {name} starts: {}", command(record)),
+        "session.start" => format!(
+            "- session {name} starts: {}{}",
+            command(record),
+            recovered(record)
+        ),
         "session.end" => format!("- session {name} ends: {}", counts(record)),
         "audit.gap" => {
             let (count, reason) = (number(record, "/gap/count"), text(record, "/gap/reason"));
@@ -171,6 +181,14 @@ fn one_line(record: &Value) -> String {
     line.truncate(SHOWN_MAX_BYTES);
     line.truncate(line.trim_end().len());
     line
+}
+
+/// What an earlier session left of a record, if it did.
+fn recovered(record: &Value) -> String {
+    match number(record, "/log/recovered") {
+        0 => String::new(),
+        bytes => format!(" ({bytes} bytes of a torn record are set apart)"),
+    }
 }
 
 fn sender(record: &Value) -> String {
@@ -356,8 +374,14 @@ mod tests {
 
     #[test]
     fn a_damaged_line_is_named() {
-        let error = shown(&format!("{OUTCOME}\nnonsense\n"), ALL).unwrap_err();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), format!("{OUTCOME}\nnonsense\n\n{OUTCOME}\n")).unwrap();
+        let mut out = Vec::new();
+        let error = tail(file.path(), ALL, &mut out).unwrap_err();
         assert!(matches!(error, TailError::Damaged { line: 2, .. }));
+        // What is behind it is shown.
+        let text = String::from_utf8(out).unwrap();
+        assert_eq!(text.lines().count(), 3, "{text}");
         let error = shown(&format!("{OUTCOME}\n{{\"torn\":"), ALL).unwrap_err();
         assert!(matches!(error, TailError::Damaged { line: 2, .. }));
     }

@@ -5,6 +5,15 @@ use nix::unistd::{Pid, getpid, getppid, getsid};
 use rustix::process::pidfd_send_signal;
 
 use super::{FORWARDED, Front, STOPS, say};
+use crate::watch::monotonic;
+
+/// What ends a session that has not begun.
+const ENDS: [Signal; 4] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+];
 
 impl Front {
     /// Stops as CMD did, so that the caller sees it; once continued, sees to it that CMD is.
@@ -51,6 +60,14 @@ impl Front {
             let Some(signal) = signal.filter(|signal| FORWARDED.contains(signal)) else {
                 continue;
             };
+            // Of a session that stands still. A key of the terminal ends one that has not begun.
+            let may_end = match self.command {
+                Some(_) => info.ssi_code <= 0 && signal == Signal::SIGTERM,
+                None => ENDS.contains(&signal),
+            };
+            if may_end {
+                self.asked_to_end = Some((monotonic(), signal));
+            }
             let was_sent = info.ssi_code <= 0;
             let from_command = self
                 .command

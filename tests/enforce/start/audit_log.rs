@@ -3,6 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
+use execward_tests::{binary, needs_served_files};
 use nix::sys::stat::Mode;
 
 use super::{Start, fails_by};
@@ -39,6 +40,21 @@ fn a_log_that_is_no_local_file_is_named() {
     fails_by("log-not-local", |start| {
         start.option("--audit", "/proc/self/comm");
     });
+}
+
+#[test]
+fn a_log_that_somebody_serves_is_named() {
+    needs_served_files!();
+    let Some(mut start) = Start::by_root() else {
+        return;
+    };
+    let disk = start.make_directory("disk").display().to_string();
+    start.option("--audit", &format!("{disk}/log"));
+    start.runs();
+    let fixture = binary("fixture-disk").display().to_string();
+    let words = ["unshare", "--mount", &fixture, &disk, "-", "--"];
+    start.outside = words.map(str::to_owned).to_vec();
+    start.fails("log-served");
 }
 
 /// A limit on file size is a full disk for this one session.

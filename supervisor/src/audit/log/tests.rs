@@ -1,3 +1,5 @@
+use std::fs::OpenOptions;
+
 use super::*;
 use crate::audit::record::Summary;
 
@@ -14,6 +16,18 @@ fn body(count: u64) -> Body {
     })
 }
 
+/// A log that is ready.
+fn ready(path: &Path) -> Log {
+    let mut log = Log::open(path, session()).unwrap();
+    log.prepare().unwrap();
+    log
+}
+
+fn blocks(path: &Path) -> u64 {
+    use std::os::unix::fs::MetadataExt;
+    std::fs::metadata(path).unwrap().blocks()
+}
+
 fn lines(path: &Path) -> Vec<serde_json::Value> {
     let text = std::fs::read_to_string(path).unwrap();
     text.lines()
@@ -25,7 +39,7 @@ fn lines(path: &Path) -> Vec<serde_json::Value> {
 fn records_are_numbered_and_chained() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("deep/er/audit.jsonl");
-    let mut log = Log::open(&path, session()).unwrap();
+    let mut log = ready(&path);
     for count in 0..3 {
         log.append(&body(count)).unwrap();
     }
@@ -46,18 +60,87 @@ fn records_are_numbered_and_chained() {
 }
 
 #[test]
-fn a_torn_line_of_an_earlier_writer_is_ended_and_kept() {
+fn a_torn_line_of_an_earlier_writer_is_set_apart_and_said() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
-    std::fs::write(&path, "{\"torn\":").unwrap();
-    Log::open(&path, session())
-        .unwrap()
-        .append(&body(1))
-        .unwrap();
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (torn, whole) = text.split_once('\n').unwrap();
-    assert_eq!(torn, "{\"torn\":");
-    assert!(serde_json::from_str::<serde_json::Value>(whole).is_ok());
+    std::fs::write(&path, "{\"v\":\"1.0\"}\n{\"v\":\"1.0\",\"ty").unwrap();
+    let mut log = Log::open(&path, session()).unwrap();
+    assert_eq!(log.prepare().unwrap().recovered_bytes, 14);
+    log.append(&body(1)).unwrap();
+    assert_eq!(lines(&path).len(), 2);
+    let torn = std::fs::read_to_string(directory.path().join("audit.jsonl.torn")).unwrap();
+    assert_eq!(torn, "{\"v\":\"1.0\",\"ty\n");
+    drop(log);
+    assert_eq!(ready(&path).prepare().unwrap().recovered_bytes, 0);
+}
+
+/// A file that is no log is not cut, and beside another session nothing is.
+#[test]
+fn what_may_be_somebody_elses_is_ended_and_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("notes");
+    let written = |text: &str| {
+        std::fs::write(&path, text).unwrap();
+        ready(&path).append(&body(1)).unwrap();
+        std::fs::read_to_string(&path).unwrap()
+    };
+    assert!(written("no log at all").starts_with("no log at all\n{\"v\":"));
+    let other = Log::open(&path, session()).unwrap();
+    let text = written("{\"v\":\"1.0\",\"half");
+    assert!(text.starts_with("{\"v\":\"1.0\",\"half\n{\"v\":"), "{text}");
+    drop(other);
+}
+
+#[test]
+fn room_is_set_aside_while_a_log_is_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let mut log = ready(&path);
+    log.append(&body(1)).unwrap();
+    assert!(blocks(&path) * 512 >= 16 << 20);
+    let len = std::fs::metadata(&path).unwrap().len();
+    assert!(len < 4096);
+    drop(log);
+    assert!(blocks(&path) * 512 <= 64 << 10);
+    assert_eq!(std::fs::metadata(&path).unwrap().len(), len);
+}
+
+/// What one gives back is not what another still counts on.
+#[test]
+fn two_sessions_share_a_log_and_what_is_set_aside() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let (mut one, mut other) = (ready(&path), ready(&path));
+    for count in 0..3 {
+        one.append(&body(count)).unwrap();
+        other.append(&body(count)).unwrap();
+    }
+    drop(one);
+    assert!(blocks(&path) * 512 >= 16 << 20);
+    other.append(&body(3)).unwrap();
+    drop(other);
+    assert!(blocks(&path) * 512 <= 64 << 10);
+    let numbers: Vec<_> = lines(&path)
+        .iter()
+        .map(|line| line["seq"].as_u64().unwrap())
+        .collect();
+    assert_eq!(numbers, [0, 0, 1, 1, 2, 2, 3]);
+}
+
+/// Where the clock was set, `seq` and `boot_ns` order them still.
+#[test]
+fn records_are_ordered_by_a_clock_that_nobody_sets() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let mut log = ready(&path);
+    for count in 0..3 {
+        log.append(&body(count)).unwrap();
+    }
+    let at: Vec<_> = lines(&path)
+        .iter()
+        .map(|line| line["boot_ns"].as_u64().unwrap())
+        .collect();
+    assert!(at[0] > 0 && at.is_sorted(), "{at:?}");
 }
 
 #[test]
@@ -88,14 +171,14 @@ fn what_is_no_regular_file_is_refused() {
 fn records_that_fail_are_counted_in_a_gap_before_the_next() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
-    let mut log = Log::open(&path, session()).unwrap();
+    let mut log = ready(&path);
     log.append(&body(1)).unwrap();
-    let whole = log.file.try_clone().unwrap();
+    let whole = log.file.file.try_clone().unwrap();
     // A full device refuses every write as a full disk does.
-    log.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
+    log.file.file = OpenOptions::new().write(true).open("/dev/full").unwrap();
     assert!(log.append(&body(2)).is_err());
     assert!(log.append(&body(3)).is_err());
-    log.file = whole;
+    log.file.file = whole;
     log.append(&body(4)).unwrap();
     let lines = lines(&path);
     let seen: Vec<_> = lines

@@ -1,0 +1,242 @@
+//! The log's file: lines stand in it whole or not at all.
+//!
+//! Each session holds a shared lock on its log for life. Whoever can make that an exclusive one is the
+//! file's only writer, and may cut what lies behind its last whole line.
+
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{FlockOperation, flock};
+use rustix::io::Errno;
+
+use super::log::LogError;
+use super::reserve::{Claim, Reserve};
+use crate::fault;
+use crate::places::make_private;
+
+/// What every line of a log begins with.
+const BEGINNING: &[u8] = b"{\"v\":\"";
+
+/// More than any line has.
+const LINE_MAX_BYTES: u64 = 128 << 10;
+
+/// How long another session may take to cut its end before the lock is somebody else's.
+const LOCK_DEADLINE: Duration = Duration::from_secs(1);
+
+/// An open log file.
+#[derive(Debug)]
+pub(super) struct LogFile {
+    pub(super) file: File,
+    path: PathBuf,
+    /// Whether a piece of a line may stand behind the last whole one.
+    is_torn: bool,
+    reserve: Option<Reserve>,
+}
+
+impl LogFile {
+    /// Opens `path` for appending, 0600, in directories made 0700. Nothing in it is changed.
+    ///
+    /// # Errors
+    /// If that cannot be done, or `path` is something other than a regular file.
+    pub(super) fn open(path: &Path) -> Result<Self, LogError> {
+        let failed = |error| LogError::Open {
+            path: path.to_owned(),
+            error,
+        };
+        if let Some(directory) = path
+            .parent()
+            .filter(|parent| !parent.as_os_str().is_empty())
+        {
+            make_private(directory).map_err(failed)?;
+        }
+        let file = opened(path).map_err(failed)?;
+        if !file.metadata().map_err(failed)?.is_file() {
+            return Err(LogError::NotRegular(path.to_owned()));
+        }
+        share(&file).map_err(|error| match error {
+            Errno::WOULDBLOCK => LogError::Locked(path.to_owned()),
+            other => failed(other.into()),
+        })?;
+        Ok(Self {
+            file,
+            path: path.to_owned(),
+            is_torn: false,
+            reserve: None,
+        })
+    }
+
+    /// Makes it ready for lines of our own: an earlier writer may have died inside one, and room is
+    /// set aside for a full disk. Of how many bytes the torn line was.
+    ///
+    /// # Errors
+    /// If the file cannot be read or written.
+    pub(super) fn prepare(&mut self) -> io::Result<u64> {
+        let (whole, len) = self.ends()?;
+        if whole < len && !self.set_apart(whole, len)? {
+            self.file.write_all(b"\n")?;
+        }
+        self.reserve = Reserve::set_aside(&self.file)?;
+        Ok(len - whole)
+    }
+
+    /// Bytes that are set aside for a full disk.
+    pub(super) fn reserve_bytes(&self) -> u64 {
+        self.reserve.as_ref().map_or(0, Reserve::bytes)
+    }
+
+    /// Appends `line` with one write(2).
+    ///
+    /// # Errors
+    /// If it is not in the file whole.
+    pub(super) fn append(&mut self, line: &[u8], claim: Claim) -> io::Result<()> {
+        if self.is_torn {
+            self.mend()?;
+        }
+        if let (Claim::Plain, Some(reserve)) = (claim, &mut self.reserve) {
+            reserve.keep_behind(&self.file, line.len())?;
+        }
+        fault::while_recording(&self.file, line);
+        let error = match self.file.write(line) {
+            Ok(written) if written == line.len() => return Ok(()),
+            // Cut short, by a full disk or a limit.
+            Ok(_) => io::ErrorKind::StorageFull.into(),
+            Err(error) => error,
+        };
+        self.is_torn = true;
+        if let Err(error) = self.mend() {
+            tracing::warn!(%error, "a torn line stays at the end of the log until the next record");
+        }
+        Err(error)
+    }
+
+    /// Waits until everything is on the disk.
+    ///
+    /// # Errors
+    /// What fdatasync(2) answers.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_data()
+    }
+
+    /// Takes away what a failed write left of its line; beside other sessions, ends it.
+    fn mend(&mut self) -> io::Result<()> {
+        let (whole, len) = self.ends()?;
+        if whole < len {
+            let cut = alone(&self.file, || self.file.set_len(whole));
+            match cut {
+                // With the piece went all that was set aside behind it.
+                Ok(Some(())) => self.reserve = Reserve::set_aside(&self.file)?,
+                // What may only be appended to (chattr(1)) is not cut either.
+                Ok(None) | Err(_) => self.file.write_all(b"\n")?,
+            }
+        }
+        self.is_torn = false;
+        Ok(())
+    }
+
+    /// Moves the piece of a line of an earlier writer into a file beside the log; whether it could.
+    fn set_apart(&self, whole: u64, len: u64) -> io::Result<bool> {
+        let mut piece = vec![0; usize::try_from(len - whole).unwrap_or(usize::MAX)];
+        self.file.read_exact_at(&mut piece, whole)?;
+        let is_ours = BEGINNING.starts_with(&piece) || piece.starts_with(BEGINNING);
+        if !is_ours {
+            return Ok(false);
+        }
+        let moved = alone(&self.file, || {
+            let mut beside = self.path.clone().into_os_string();
+            beside.push(".torn");
+            let mut beside = opened(Path::new(&beside))?;
+            let seen = beside.metadata()?;
+            // By another name it would be somebody else's file.
+            if !seen.is_file() || seen.nlink() != 1 {
+                return Err(io::ErrorKind::InvalidInput.into());
+            }
+            beside.write_all(&[&piece, b"\n".as_slice()].concat())?;
+            beside.sync_all()?;
+            self.file.set_len(whole)
+        });
+        match moved {
+            Ok(moved) => Ok(moved.is_some()),
+            Err(error) => {
+                tracing::warn!(%error, "a torn line of an earlier session stays in the log");
+                Ok(false)
+            }
+        }
+    }
+
+    /// Where the last whole line ends, and where the file does.
+    fn ends(&self) -> io::Result<(u64, u64)> {
+        let len = self.file.metadata()?.len();
+        let from = len.saturating_sub(LINE_MAX_BYTES);
+        let mut end = vec![0; usize::try_from(len - from).unwrap_or(0)];
+        self.file.read_exact_at(&mut end, from)?;
+        let whole = match end.iter().rposition(|byte| *byte == b'\n') {
+            Some(at) => from + at as u64 + 1,
+            None => from,
+        };
+        Ok((whole, len))
+    }
+}
+
+impl Drop for LogFile {
+    /// Gives back what is set aside, unless another session writes here.
+    fn drop(&mut self) {
+        if self.reserve.take().is_none() {
+            return;
+        }
+        let released = alone(&self.file, || {
+            let len = self.file.metadata()?.len();
+            self.file.set_len(len)
+        });
+        if let Err(error) = released {
+            tracing::warn!(%error, "room that was set aside stays with the log");
+        }
+    }
+}
+
+impl AsFd for LogFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
+}
+
+fn opened(path: &Path) -> io::Result<File> {
+    // NONBLOCK: a FIFO must not wait here for a reader before it is refused.
+    OpenOptions::new()
+        .read(true)
+        .append(true)
+        .create(true)
+        .mode(0o600)
+        .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK)
+        .open(path)
+}
+
+/// Takes the lock of a session that is not alone.
+fn share(file: &File) -> Result<(), Errno> {
+    let start = Instant::now();
+    loop {
+        match flock(file, FlockOperation::NonBlockingLockShared) {
+            Err(Errno::WOULDBLOCK) if start.elapsed() < LOCK_DEADLINE => {
+                thread::sleep(Duration::from_millis(1));
+            }
+            other => return other,
+        }
+    }
+}
+
+/// Runs `act` while no other session may write to `file`; `None` if one may.
+fn alone<T>(file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
+    let is_alone = match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => true,
+        Err(Errno::WOULDBLOCK) => false,
+        Err(errno) => return Err(errno.into()),
+    };
+    let done = is_alone.then(act).transpose();
+    // A lock that changes its kind is let go in between (flock(2)).
+    share(file)?;
+    done
+}

@@ -1,0 +1,339 @@
+//! The log on a disk that fills up, breaks, stalls: nothing runs unrecorded, and nothing hangs for good.
+
+#![expect(
+    clippy::indexing_slicing,
+    reason = "a question without the field is a failed test"
+)]
+
+mod full;
+mod torn;
+
+use std::fs;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::os::unix::net::UnixStream;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use execward_tests::{
+    Asking, Ground, Lines, binary, end_of, finish, needs_answers, needs_served_files, of_type,
+    under, until,
+};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+use serde_json::Value;
+
+use crate::audit::assert_chain;
+use crate::lifetime::{gate_of, pid};
+
+/// What the front says of a disk that does not answer.
+const STALLED: &str = "execward: the gate waits for the disk under its audit log";
+
+/// Commands CMD, which says how each ended.
+const LOOP: &str = "echo $$; while read -r line; do $line 2>/dev/null; echo $?; done";
+
+/// `fixture-disk` around a session, and its log on that.
+fn served(ground: Ground) -> (Ground, Vec<String>) {
+    let disk = ground.path("disk");
+    fs::create_dir(&disk).expect("a directory");
+    let fixture = binary("fixture-disk").display().to_string();
+    let (at, socket) = (disk.display().to_string(), ground.path("disk-socket"));
+    let log = format!("{at}/audit.jsonl");
+    let words = [
+        "unshare",
+        "-m",
+        &fixture,
+        &at,
+        &socket.display().to_string(),
+    ];
+    let words = words.map(str::to_owned).to_vec();
+    let ground = ground
+        .option("--audit-unstable")
+        .option("--audit")
+        .option(&log);
+    (ground, [words, vec!["--".to_owned()]].concat())
+}
+
+/// The disk, to be told what to be like.
+struct Disk(BufReader<UnixStream>);
+
+impl Disk {
+    fn of(ground: &Ground) -> Self {
+        let socket = ground.path("disk-socket");
+        let stream = until("the disk", || UnixStream::connect(&socket).ok());
+        Self(BufReader::new(stream))
+    }
+
+    fn be(&mut self, word: &str) -> String {
+        writeln!(self.0.get_mut(), "{word}").expect("the disk");
+        let mut answer = String::new();
+        self.0.read_line(&mut answer).expect("the disk");
+        answer.trim_end().to_owned()
+    }
+
+    /// The log as it lies on the disk.
+    fn log(&mut self) -> String {
+        let len = self.be("cat audit.jsonl").parse().expect("a length");
+        let mut text = vec![0; len];
+        self.0.read_exact(&mut text).expect("the disk");
+        String::from_utf8(text).expect("text")
+    }
+
+    fn records(&mut self) -> Vec<Value> {
+        let text = self.log();
+        let whole = text.rfind('\n').map_or(0, |at| at + 1);
+        parsed(&text[..whole])
+    }
+
+    fn awaits_stall(&mut self) {
+        until("a write that waits", || {
+            (self.be("waiting") != "0").then_some(())
+        });
+    }
+
+    /// The log, once its last record ends the session.
+    fn log_at_end(&mut self) -> String {
+        until("session.end", || {
+            let log = self.log();
+            let is_over = log.contains("\"type\":\"session.end\"") && log.ends_with('\n');
+            is_over.then_some(log)
+        })
+    }
+}
+
+/// A session with its log on such a disk.
+struct Session {
+    ground: Ground,
+    fixture: Child,
+    disk: Disk,
+    stdin: ChildStdin,
+    stdout: Lines,
+    stderr: Lines,
+    /// CMD.
+    command: Pid,
+}
+
+impl Session {
+    fn start(rules: &str) -> Self {
+        let (ground, words) = served(Ground::full(rules));
+        let script = ground.script("loop.sh", LOOP);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut fixture = under(&words, &ground.command(&["sh", &script]))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("a session");
+        let stdout = Lines::of(fixture.stdout.take().expect("stdout"));
+        let command = stdout.next_line().expect("CMD's number");
+        Self {
+            disk: Disk::of(&ground),
+            stdin: fixture.stdin.take().expect("stdin"),
+            stderr: Lines::of(fixture.stderr.take().expect("stderr")),
+            command: Pid::from_raw(command.parse().expect("a number")),
+            ground,
+            fixture,
+            stdout,
+        }
+    }
+
+    fn send(&mut self, command: &str) {
+        writeln!(self.stdin, "{command}").expect("CMD's input");
+    }
+
+    /// Has CMD run `command`; its status.
+    fn status(&mut self, command: &str) -> i32 {
+        self.send(command);
+        let status = self.stdout.next_line().expect("a status");
+        status.parse().expect("a number")
+    }
+
+    /// Lets CMD end; the whole log.
+    fn end(mut self) -> String {
+        drop(self.stdin);
+        let log = self.disk.log_at_end();
+        self.disk.be("end");
+        assert_eq!(end_of(&mut self.fixture).code(), Some(0));
+        log
+    }
+}
+
+fn parsed(log: &str) -> Vec<Value> {
+    let lines = log.lines();
+    lines
+        .map(|line| serde_json::from_str(line).expect("a record"))
+        .collect()
+}
+
+#[test]
+fn what_a_broken_disk_does_not_take_is_refused_and_counted() {
+    needs_served_files!();
+    const DENY: &str = "[[deny]]\nid = \"no-false\"\nprogram = \"false\"\n";
+    for (how, fails) in [("full", 7), ("eio", 7), ("full-after 100", 7), ("torn", 1)] {
+        let mut session = Session::start(DENY);
+        assert_eq!(session.status("/bin/true"), 0);
+        session.disk.be(how);
+        for number in 0..fails {
+            let denied = ["/bin/touch ran", "/bin/false"][number % 2];
+            assert_eq!(session.status(denied), 126, "{how}");
+        }
+        assert!(!session.ground.has("ran"), "{how}");
+        session.disk.be("ok");
+        assert_eq!(session.status("/bin/false"), 126);
+        assert_eq!(session.status("/bin/touch ran"), 0);
+        assert!(session.ground.has("ran"));
+        let copy = session.ground.path("copy.jsonl");
+        let log = session.disk.log();
+        fs::write(&copy, &log).expect("a copy");
+        let mut tail = Command::new(binary("execward"));
+        tail.args(["audit", "tail"]).arg(&copy);
+        let (status, shown, said) = finish(tail);
+        assert!(status.success(), "{how}: {said}");
+        let gap = format!("- {fails} records are missing here: write_failed\n");
+        assert!(shown.contains(&gap), "{how}: {shown}");
+        let log = session.end();
+        assert_chain(&log);
+        let records = parsed(&log);
+        let gaps: Vec<_> = of_type(&records, "audit.gap").collect();
+        assert_eq!(gaps.len(), 1, "{how}");
+        assert_eq!(gaps[0]["gap"]["count"], fails, "{how}");
+        assert_eq!(records[0]["log"]["unstable"], true);
+        assert_eq!(records[0]["log"]["reserve"], 0);
+        assert!(records.iter().enumerate().all(|(at, it)| it["seq"] == at));
+    }
+}
+
+#[test]
+fn a_disk_that_stalls_is_said_and_what_waits_for_it_goes_on() {
+    needs_served_files!();
+    let mut session = Session::start("");
+    session.disk.be("stall");
+    session.send("/bin/touch ran");
+    session.disk.awaits_stall();
+    let said = session.stderr.next_line().expect("a line");
+    assert_eq!(said, format!("{STALLED}; the session's execs wait"));
+    assert!(!session.ground.has("ran"));
+    session.disk.be("ok");
+    let status = session.stdout.next_line();
+    assert_eq!(status.as_deref(), Some("0"));
+    assert!(session.ground.has("ran"));
+    let records = parsed(&session.end());
+    assert_eq!(of_type(&records, "audit.gap").count(), 0);
+}
+
+fn is_live(process: Pid) -> bool {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    !status.is_empty() && !status.contains("State:\tZ")
+}
+
+fn awaits_end_of(process: Pid) {
+    until("the end of a process", || (!is_live(process)).then_some(()));
+}
+
+/// Who waits for the disk, and whoever started it, ends all the same.
+#[test]
+fn a_session_whose_disk_stalls_can_be_ended() {
+    needs_served_files!();
+    for signal in [Signal::SIGTERM, Signal::SIGKILL] {
+        let mut session = Session::start("");
+        session.disk.be("stall");
+        session.send("/bin/touch ran");
+        session.disk.awaits_stall();
+        let said = session.stderr.next_line().expect("a line");
+        assert!(said.starts_with(STALLED), "{said}");
+        let waits = gate_of(session.command);
+        let front = gate_of(pid(&session.fixture));
+        kill(front, signal).expect("the front");
+        for process in [front, session.command, waits] {
+            awaits_end_of(process);
+        }
+        if signal == Signal::SIGTERM {
+            let said = session.stderr.next_line().expect("a line");
+            let ends = "ending the session's processes, as SIGTERM asks";
+            assert_eq!(said, format!("{STALLED}; {ends}"));
+        }
+        session.disk.be("ok");
+        // The gate writes down what there is to say, and ends.
+        let log = session.disk.log_at_end();
+        assert_chain(&log);
+        session.disk.be("end");
+        let code = if signal == Signal::SIGTERM { 125 } else { 1 };
+        assert_eq!(end_of(&mut session.fixture).code(), Some(code));
+        assert!(!session.ground.has("ran"));
+    }
+}
+
+/// Where not even the first record gets on the disk, Ctrl-C is enough.
+#[test]
+fn a_start_on_a_disk_that_stalls_is_said_and_can_be_ended() {
+    needs_served_files!();
+    let (ground, mut words) = served(Ground::full(""));
+    let waits = ["sh", "-c", "read -r x; exec \"$@\"", "sh"];
+    words.extend(waits.map(str::to_owned));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let marker = ground.path("ran").display().to_string();
+    let mut fixture = under(&words, &ground.command(&["touch", &marker]))
+        .stdin(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("a session");
+    let mut disk = Disk::of(&ground);
+    disk.be("stall");
+    let mut stdin = fixture.stdin.take().expect("stdin");
+    stdin.write_all(b"\n").expect("the shell's input");
+    let stderr = Lines::of(fixture.stderr.take().expect("stderr"));
+    let said = stderr.next_line().expect("a line");
+    assert!(said.starts_with(STALLED), "{said}");
+    let front = gate_of(pid(&fixture));
+    kill(front, Signal::SIGINT).expect("the front");
+    let said = stderr.next_line().expect("a line");
+    assert!(said.ends_with("as SIGINT asks"), "{said}");
+    awaits_end_of(front);
+    disk.be("ok");
+    disk.be("end");
+    assert_eq!(end_of(&mut fixture).code(), Some(125));
+    assert!(!ground.has("ran"));
+}
+
+/// The ID of the question about a call with the argument `word`, once it is open.
+fn question_about(asking: &Asking, word: &str) -> String {
+    until("a question", || {
+        let (_, open, _) = asking.client(&["pending", "--json"]);
+        let question: Value = serde_json::from_str(open.lines().next()?).ok()?;
+        let is_its = question["request"]["proc"]["argv"][1] == word;
+        is_its.then(|| question["requestId"].as_str().expect("an ID").to_owned())
+    })
+}
+
+/// The answer is in the log, but not on the disk.
+#[test]
+fn what_a_person_allows_does_not_run_before_it_is_on_the_disk() {
+    needs_served_files!();
+    needs_answers!();
+    let ask = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+    let (ground, words) = served(Ground::full(ask));
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let script = "/bin/touch one; /bin/touch two; echo over; read x";
+    let mut asking = Asking::start_under(&words, ground, "socket", script);
+    let mut disk = Disk::of(asking.ground());
+    for (how, runs, name) in [("unsynced", false, "one"), ("ok", true, "two")] {
+        let id = question_about(&asking, name);
+        disk.be(how);
+        let (code, _, _) = asking.client(&["allow", &id]);
+        assert_eq!(code, Some(if runs { 0 } else { 1 }));
+        until("the outcome", || {
+            let records = disk.records();
+            let mut outcomes = of_type(&records, "exec.outcome");
+            let outcome = outcomes.find(|it| it["exec_id"] == id.as_str())?;
+            let result = if runs { "verified" } else { "failed" };
+            assert_eq!(outcome["outcome"]["result"], result);
+            Some(())
+        });
+        if !runs {
+            assert!(!asking.has_run(name));
+        }
+    }
+    assert_eq!(asking.stdout.next_line().as_deref(), Some("over"));
+    assert!(!asking.has_run("one") && asking.has_run("two"));
+    drop(asking.stdin());
+    assert_chain(&disk.log_at_end());
+    disk.be("end");
+}
