@@ -176,14 +176,26 @@ fn sessions(page: &mut String) {
     );
     row(
         page,
-        "the log's disk is full or gives errors",
-        "what has no record does not run (EPERM)",
-        "line: its record cannot be written; `audit.gap` with the exact count, once it can be written again",
+        "the log's disk is full",
+        "what would go on by a rule is refused (EPERM); refusals and people's answers take what was set aside for them",
+        "line: its record cannot be written; `audit.gap` with the exact count, once there is room again",
+    );
+    row(
+        page,
+        "a record cannot be written, or not whole",
+        "its exec is refused (EPERM), an image that is loaded already is killed",
+        "the same",
+    );
+    row(
+        page,
+        "an earlier session died inside a record",
+        "the piece is set apart in `FILE.torn`",
+        "`session.start`, `log.recovered`: so many bytes",
     );
     row(
         page,
         "the log's disk does not answer",
-        "execs wait",
+        "execs wait; SIGTERM or SIGKILL of the front ends what runs (125)",
         &format!(
             "the front, after {after}: `{}`",
             front::in_words(Activity::Recording)

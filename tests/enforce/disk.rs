@@ -13,15 +13,15 @@ use std::io::{BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
+use execward_tests::drill::report;
 use execward_tests::{
-    Asking, Ground, Lines, binary, end_of, finish, needs_answers, needs_served_files, of_type,
-    under, until,
+    Asking, Ground, Lines, binary, chained, end_of, finish, needs_answers, needs_served_files,
+    of_type, under, until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
 
-use crate::audit::assert_chain;
 use crate::lifetime::{gate_of, pid};
 
 /// What the front says of a disk that does not answer.
@@ -79,8 +79,7 @@ impl Disk {
 
     fn records(&mut self) -> Vec<Value> {
         let text = self.log();
-        let whole = text.rfind('\n').map_or(0, |at| at + 1);
-        parsed(&text[..whole])
+        chained(text.as_bytes()).0
     }
 
     fn awaits_stall(&mut self) {
@@ -156,11 +155,11 @@ impl Session {
     }
 }
 
-fn parsed(log: &str) -> Vec<Value> {
-    let lines = log.lines();
-    lines
-        .map(|line| serde_json::from_str(line).expect("a record"))
-        .collect()
+/// The records of a log that nothing is missing from.
+fn records_of(log: &str) -> Vec<Value> {
+    let (records, torn) = chained(log.as_bytes());
+    assert!(torn.is_empty());
+    records
 }
 
 #[test]
@@ -190,14 +189,19 @@ fn what_a_broken_disk_does_not_take_is_refused_and_counted() {
         let gap = format!("- {fails} records are missing here: write_failed\n");
         assert!(shown.contains(&gap), "{how}: {shown}");
         let log = session.end();
-        assert_chain(&log);
-        let records = parsed(&log);
+        let records = records_of(&log);
         let gaps: Vec<_> = of_type(&records, "audit.gap").collect();
         assert_eq!(gaps.len(), 1, "{how}");
         assert_eq!(gaps[0]["gap"]["count"], fails, "{how}");
         assert_eq!(records[0]["log"]["unstable"], true);
         assert_eq!(records[0]["log"]["reserve"], 0);
         assert!(records.iter().enumerate().all(|(at, it)| it["seq"] == at));
+        let done = format!("the log's disk is `{how}` for {fails} attempts");
+        let happened = format!(
+            "{fails} refused, a gap of {fails}, {} records in one chain",
+            records.len()
+        );
+        report("T11", &done, &happened);
     }
 }
 
@@ -215,8 +219,10 @@ fn a_disk_that_stalls_is_said_and_what_waits_for_it_goes_on() {
     let status = session.stdout.next_line();
     assert_eq!(status.as_deref(), Some("0"));
     assert!(session.ground.has("ran"));
-    let records = parsed(&session.end());
+    let records = records_of(&session.end());
     assert_eq!(of_type(&records, "audit.gap").count(), 0);
+    let happened = "the front says so; the exec waits, and runs once the disk answers; no gap";
+    report("T11", "the log's disk does not answer", happened);
 }
 
 fn is_live(process: Pid) -> bool {
@@ -253,7 +259,7 @@ fn a_session_whose_disk_stalls_can_be_ended() {
         session.disk.be("ok");
         // The gate writes down what there is to say, and ends.
         let log = session.disk.log_at_end();
-        assert_chain(&log);
+        let _records = records_of(&log);
         session.disk.be("end");
         let code = if signal == Signal::SIGTERM { 125 } else { 1 };
         assert_eq!(end_of(&mut session.fixture).code(), Some(code));
@@ -334,6 +340,6 @@ fn what_a_person_allows_does_not_run_before_it_is_on_the_disk() {
     assert_eq!(asking.stdout.next_line().as_deref(), Some("over"));
     assert!(!asking.has_run("one") && asking.has_run("two"));
     drop(asking.stdin());
-    assert_chain(&disk.log_at_end());
+    let _records = records_of(&disk.log_at_end());
     disk.be("end");
 }

@@ -3,6 +3,7 @@
 mod crowds;
 mod deaths;
 mod kept;
+mod numbers;
 mod reloads;
 mod soak;
 mod stalls;

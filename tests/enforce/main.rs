@@ -20,7 +20,6 @@ mod interpreter;
 mod lifetime;
 mod named;
 mod pid_namespace;
-mod pid_reuse;
 mod preflight;
 mod race;
 mod reload;

@@ -25,7 +25,7 @@ const TESTS: [&str; 33] = [
     include_str!("named.rs"),
     include_str!("pid_namespace.rs"),
     include_str!("pid_namespace/ends.rs"),
-    include_str!("pid_reuse.rs"),
+    include_str!("drills/numbers.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),

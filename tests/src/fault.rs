@@ -6,9 +6,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use serde_json::Value;
-use sha2::{Digest, Sha256};
 
-use crate::{Ground, until};
+use crate::{Ground, chained, until};
 
 /// The build with the feature `fault-injection`, which scripts/steps makes beside the ordinary one.
 #[must_use]
@@ -58,35 +57,10 @@ impl Ground {
         });
     }
 
-    /// The log's lines, each a record that follows the one before, session by session, and what is
-    /// left of a line that was not written whole.
-    ///
-    /// # Panics
-    /// If a line is no record, or a link of a chain is missing.
+    /// See [`chained`].
     #[must_use]
     pub fn chained(&self) -> (Vec<Value>, Vec<u8>) {
-        let text = fs::read(self.path("audit.jsonl")).unwrap_or_default();
-        let end = text.iter().rposition(|byte| *byte == b'\n');
-        let (whole, torn) = text.split_at(end.map_or(0, |end| end + 1));
-        let (mut records, mut chain, mut head) = (Vec::new(), Value::Null, String::new());
-        for line in whole.split_inclusive(|byte| *byte == b'\n') {
-            let line = std::str::from_utf8(line).expect("text").trim_end();
-            let record: Value = serde_json::from_str(line).expect("a record");
-            if record["chain"] != chain {
-                chain = record["chain"].clone();
-                head = "0".repeat(64);
-            }
-            assert_eq!(record["prev"], head, "a link is missing");
-            let (body, _) = line.rsplit_once(",\"hash\":").expect("a hash");
-            let mut digest = Sha256::new();
-            digest.update(b"execward-audit-v1\0");
-            digest.update(bytes(&head));
-            digest.update(body);
-            head = hexadecimal(&digest.finalize());
-            assert_eq!(record["hash"], head, "a record was changed");
-            records.push(record);
-        }
-        (records, torn.to_vec())
+        chained(&fs::read(self.path("audit.jsonl")).unwrap_or_default())
     }
 }
 
@@ -101,14 +75,4 @@ fn working_in(directory: &Metadata) -> Vec<PathBuf> {
         .map(|entry| entry.path())
         .filter(is_here)
         .collect()
-}
-
-fn bytes(hexadecimal: &str) -> Vec<u8> {
-    let pairs = hexadecimal.as_bytes().chunks(2);
-    let byte = |pair| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
-    pairs.map(|pair| byte(pair).expect("a digest")).collect()
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -6,6 +6,7 @@
 )]
 
 mod asking;
+mod chain;
 pub mod drill;
 pub mod fault;
 pub mod fuse;
@@ -13,6 +14,7 @@ mod process;
 mod terminal;
 
 pub use asking::{Asking, Question};
+pub use chain::chained;
 pub use process::{DEADLINE, Lines, end_of, finish, rest_of_stderr, until};
 pub use terminal::Terminal;
 

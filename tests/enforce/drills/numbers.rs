@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use execward_tests::drill::{report, scale};
 use execward_tests::{Ground, binary, is_root, of_type, skip, under};
 
 /// Whether a pid namespace has a limit of its own on numbers (Linux 6.14): without, it is the machine's.
@@ -17,17 +18,14 @@ fn has_limit_of_its_own() -> bool {
 /// half of them are killed while they ask. What is answered is what was asked: a denied mark never
 /// shows, an allowed one once.
 #[test]
-fn a_number_that_comes_again_gets_no_answer_of_another() {
+fn t18_a_number_that_comes_again_gets_no_answer_of_another() {
     if !is_root() {
         return skip("a namespace with few process numbers needs root");
     }
     if !has_limit_of_its_own() {
         return skip("a pid namespace has no limit of its own on numbers (Linux 6.14)");
     }
-    let count: usize = std::env::var("EXECWARD_TEST_PIDS")
-        .ok()
-        .and_then(|n| n.parse().ok())
-        .unwrap_or(2000);
+    let count = scale(2000, 100_000);
     let ground =
         Ground::full("[[deny]]\nid = \"no\"\nprogram = \"DIR/no\"\n").option("--no-notice");
     let (yes, no) = (
@@ -38,16 +36,8 @@ fn a_number_that_comes_again_gets_no_answer_of_another() {
     let gated = ground.command(&[&pids, &count.to_string(), &yes, &no]);
     let first = "echo 400 >/proc/sys/kernel/pid_max && \"$@\"; code=$?; \
          until grep -q '\"session.end\"' audit.jsonl; do :; done; exit $code";
-    let words = [
-        "unshare",
-        "--pid",
-        "--fork",
-        "--mount-proc",
-        "sh",
-        "-c",
-        first,
-        "sh",
-    ];
+    let alone = ["unshare", "--pid", "--fork", "--mount-proc"];
+    let words = [&alone[..], &["sh", "-c", first, "sh"]].concat();
     let ran = ground.end(under(&words, &gated));
     assert!(ran.status.success(), "{}", ran.stderr);
     let mut shown = HashSet::new();
@@ -76,4 +66,12 @@ fn a_number_that_comes_again_gets_no_answer_of_another() {
     }
     // All that were not killed, by fewer numbers than the namespace has.
     assert!(decided >= count / 2 && numbers.len() < 400, "{decided}");
+    report(
+        "T18",
+        &format!(
+            "{count} processes by {} numbers, half of them killed while they ask",
+            numbers.len()
+        ),
+        &format!("{decided} decisions, each of what its process asked for"),
+    );
 }
