@@ -147,6 +147,7 @@ impl Front {
                         }
                         continue;
                     }
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                     Ok(None) | Err(_) => return self.gate_is_gone(),
                 }
             }

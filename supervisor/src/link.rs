@@ -103,14 +103,16 @@ impl Link {
         }
     }
 
-    /// The next message; `None` once the other end is closed.
+    /// The next message; `None` once the other end is closed. Does not wait: a thread of a dead gate
+    /// that the kernel does not let go keeps its copy of that end open.
     ///
     /// # Errors
-    /// What recvmsg(2) answers, or a message that is not of this contract.
+    /// `WouldBlock` if none has come in, what else recvmsg(2) answers, or a message that is not of this
+    /// contract.
     pub(crate) fn receive(&self) -> io::Result<Option<Message>> {
         let mut buffer = vec![0; MESSAGE_MAX_BYTES];
         loop {
-            match fdpass::receive(self.socket.as_fd(), &mut buffer, RecvFlags::empty()) {
+            match fdpass::receive(self.socket.as_fd(), &mut buffer, RecvFlags::DONTWAIT) {
                 // Of a gate that ended before it read the front's word; what it said is still here.
                 Err(Errno::INTR | Errno::CONNRESET) => {}
                 Err(errno) => return Err(errno.into()),

@@ -10,7 +10,8 @@ use std::process::{Child, ExitStatus, Stdio};
 
 use execward_tests::fault::with_faults;
 use execward_tests::{
-    Asking, Ground, Lines, binary, end_of, finish, needs_answers, needs_faults, of_type, until,
+    Asking, Ground, Lines, binary, end_of, finish, needs_answers, needs_faults, needs_served_files,
+    of_type, under, until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -232,6 +233,36 @@ fn a_session_goes_on_without_its_parser() {
     assert!(text["proc"]["shell"]["not_analysed"].is_string(), "{text}");
     let touch = decisions.find(|it| it["proc"]["argv"][0] == "/usr/bin/touch");
     assert_eq!(touch.expect("a decision")["decision"]["verdict"], "deny");
+}
+
+/// Whoever looks into a file system whose server has read the request and does not answer cannot be
+/// killed: neither can the reader in which the gate looks. It must not keep the listener open, behind
+/// which others would wait for ever.
+#[test]
+fn a_reader_that_is_stuck_keeps_nobody_waiting_behind_a_dead_gate() {
+    needs_served_files!();
+    let ground = Ground::full("");
+    let at = ground.path("at").display().to_string();
+    std::fs::create_dir(&at).expect("a directory");
+    let script = ground.script(
+        "script",
+        &format!("{at}/x & while [ ! -e asked ]; do :; done; echo asked; wait; /bin/true; wait"),
+    );
+    let fixture = binary("fixture-serves").display().to_string();
+    let words = ["unshare", "-m", &fixture, "silent", &at, "--"];
+    let mut session = under(&words, &ground.command(&["sh", &script]));
+    session.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut server = session.spawn().expect("a session");
+    let stdout = Lines::of(server.stdout.take().expect("a pipe"));
+    let stderr = Lines::of(server.stderr.take().expect("a pipe"));
+    assert_eq!(stdout.next_line().as_deref(), Some("asked"));
+    // The server's only child is the front.
+    let front = gate_of(pid(&server));
+    kill(gate_of(front), Signal::SIGKILL).expect("a signal");
+    let said = hears(&stderr, "the gate is gone");
+    assert!(said.contains("not reaped by the kernel"), "{said}");
+    assert_eq!(end_of(&mut server).code(), Some(125));
+    ground.nothing_is_left();
 }
 
 #[test]
