@@ -14,7 +14,7 @@ pub(crate) fn descendants(proc: &Procfs, ancestors: &[Tid]) -> Vec<Tid> {
     let mut children: HashMap<Tid, Vec<Tid>> = HashMap::new();
     for process in proc.processes().unwrap_or_default() {
         if let Ok(status) = proc.status(process)
-            && !status.is_ended()
+            && !status.is_over()
         {
             children.entry(status.ppid).or_default().push(process);
         }

@@ -6,6 +6,8 @@
     reason = "a record without the field is a failed test"
 )]
 
+mod exchanged;
+
 use std::process::{Child, ExitStatus, Stdio};
 
 use execward_tests::fault::with_faults;

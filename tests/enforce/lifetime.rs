@@ -64,6 +64,34 @@ fn kill_at_exit_leaves_nothing_running() {
     let _records = ground.records_at_end();
 }
 
+/// Such a process looks like a zombie.
+#[test]
+fn a_process_whose_first_thread_has_ended_is_killed_at_exit_as_any() {
+    let ground = Ground::full("").option("--kill-at-exit");
+    let threads = execward_tests::binary("fixture-threads");
+    let script = format!("{} outlives & read line", threads.display());
+    let mut front = ground
+        .command(&["sh", "-c", &script])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = Lines::of(front.stdout.take().unwrap());
+    let left = lines.next_line().unwrap();
+    let status = format!("/proc/{left}/status");
+    until("the end of its first thread", || {
+        let status = std::fs::read_to_string(&status).unwrap();
+        (status.contains("State:\tZ") && status.contains("Threads:\t2")).then_some(())
+    });
+    drop(front.stdin.take());
+    assert!(end_of(&mut front).code().is_some());
+    until("the end of the other", || {
+        let status = std::fs::read_to_string(&status).unwrap_or_default();
+        (!status.contains("Threads:\t2")).then_some(())
+    });
+    let _records = ground.records_at_end();
+}
+
 #[test]
 fn the_commands_descriptors_are_the_callers() {
     let ground = Ground::full("");

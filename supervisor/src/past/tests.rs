@@ -63,6 +63,21 @@ impl Ground {
     }
 }
 
+/// Its processes are killed by the front, once the gate is gone.
+#[test]
+fn a_session_whose_gate_panics_is_alive_until_the_next_looks() {
+    let ground = ground();
+    assert_eq!(ground.admit(&ground.write("p", "one\n")), Ok(()));
+    let session = ground.begin("build");
+    let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(move || {
+        let _session = session;
+        panic!("in the gate");
+    }));
+    assert!(panicked.is_err());
+    let said = ground.admit(&ground.write("p", "two\n")).unwrap_err();
+    assert!(said.contains("build"), "{said}");
+}
+
 #[test]
 fn what_is_changed_while_a_session_is_alive_is_refused_until_it_is_accepted() {
     let ground = ground();

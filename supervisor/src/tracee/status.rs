@@ -21,6 +21,8 @@ pub(crate) struct Status {
     pub(crate) ns_tgids: Vec<u32>,
     /// The thread's, likewise.
     pub(crate) ns_tids: Vec<u32>,
+    /// How many threads its process has.
+    pub(crate) threads: u32,
     /// Its numbers, ids and file rights.
     pub(crate) credentials: Credentials,
 }
@@ -56,6 +58,7 @@ impl Status {
             group: Tid::new(lines.first("NSpgid")?),
             ns_tgids: lines.numbers("NStgid")?,
             ns_tids: lines.numbers("NSpid")?,
+            threads: lines.number("Threads")?,
             credentials: Credentials {
                 uids: [uid, euid, suid],
                 gids: [gid, egid, sgid],
@@ -72,9 +75,14 @@ impl Status {
         self.state == b'T'
     }
 
-    /// Whether it has ended and waits to be reaped.
+    /// Whether it has ended and waits to be reaped. Of a process, the first thread: others may go on.
     pub(crate) fn is_ended(&self) -> bool {
         matches!(self.state, b'Z' | b'X')
+    }
+
+    /// Whether no thread of the process is left that could do anything.
+    pub(crate) fn is_over(&self) -> bool {
+        self.is_ended() && self.threads <= 1
     }
 }
 

@@ -9,7 +9,7 @@ use crate::mutation::spoilt;
 
 const TEXT: &str = "Name:\tevil\\nTgid:\t1\nUmask:\t0022\nState:\tT (stopped)\nTgid:\t42\n\
     Ngid:\t0\nPid:\t43\nPPid:\t7\nTracerPid:\t0\nUid:\t1000\t1001\t1002\t1003\n\
-    Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nNSpgid:\t41\t1\nCapEff:\t000001ffffffffff\n";
+    Gid:\t100\t101\t102\t103\nFDSize:\t64\nGroups:\t4 27 \nNStgid:\t42\t2\nNSpid:\t43\t3\nNSpgid:\t41\t1\nThreads:\t2\nCapEff:\t000001ffffffffff\n";
 
 #[test]
 fn every_line_lands_in_its_field() {
@@ -20,6 +20,16 @@ fn every_line_lands_in_its_field() {
     assert_eq!(status.credentials.fsuid, 1003);
     assert_eq!(status.credentials.groups, [4, 27]);
     assert!(status.is_stopped());
+}
+
+#[test]
+fn a_process_is_over_with_its_last_thread() {
+    let of = |state: &str, threads: u32| {
+        let text = TEXT.replace("T (stopped)", state);
+        let text = text.replace("Threads:\t2", &format!("Threads:\t{threads}"));
+        Status::parse(text.as_bytes()).unwrap().is_over()
+    };
+    assert!(of("Z (zombie)", 1) && !of("Z (zombie)", 2) && !of("S (sleeping)", 1));
 }
 
 #[test]
@@ -40,7 +50,15 @@ fn a_signal_that_is_blocked_does_not_act() {
 
 #[test]
 fn a_missing_or_cut_line_is_an_error_and_not_a_default() {
-    for name in ["Tgid", "Uid", "Groups", "CapEff", "TracerPid", "NStgid"] {
+    for name in [
+        "Tgid",
+        "Uid",
+        "Groups",
+        "CapEff",
+        "TracerPid",
+        "NStgid",
+        "Threads",
+    ] {
         let text: String = TEXT
             .split_inclusive('\n')
             .filter(|line| !line.starts_with(name))
@@ -55,8 +73,8 @@ fn a_missing_or_cut_line_is_an_error_and_not_a_default() {
 struct Task {
     comm: Vec<u8>,
     state: &'static str,
-    /// Tgid, PPid, TracerPid.
-    numbers: [u32; 4],
+    /// Tgid, PPid, TracerPid, NSpgid, Threads.
+    numbers: [u32; 5],
     uids: [u32; 4],
     gids: [u32; 4],
     groups: Vec<u32>,
@@ -101,7 +119,7 @@ fn any_task() -> impl Strategy<Value = Task> {
         "D (disk sleep)",
     ]);
     let set = prop_oneof![any::<u64>(), select(vec![0, u64::MAX, 0x1ff_ffff_ffff])];
-    let numbers = proptest::array::uniform4(number);
+    let numbers = proptest::array::uniform5(number);
     let sets = proptest::array::uniform4(set);
     let names = (any_comm(), state, numbers, levels);
     (names, ids.clone(), ids, groups, sets, 0..40_u32).prop_map(
@@ -133,7 +151,7 @@ impl Task {
                 other => text.push(*other),
             }
         }
-        let [tgid, ppid, tracer, group] = self.numbers;
+        let [tgid, ppid, tracer, group, threads] = self.numbers;
         let [pending, shared, blocked, effective] = self.sets;
         let row = |ids: &[u32]| ids.iter().map(|id| format!("\t{id}")).collect::<String>();
         let groups: String = self.groups.iter().map(|id| format!("{id} ")).collect();
@@ -142,7 +160,7 @@ impl Task {
             rest,
             "\nUmask:\t0022\nState:\t{}\nTgid:\t{tgid}\nNgid:\t0\nPid:\t9\nPPid:\t{ppid}\n\
              TracerPid:\t{tracer}\nUid:{}\nGid:{}\nFDSize:\t64\nGroups:\t{groups}\nNStgid:{}\n\
-             NSpid:{}\nNSpgid:\t{group}\t1\nNSsid:\t1\nKthread:\t0\nVmPeak:\t    5516 kB\nThreads:\t1\n\
+             NSpid:{}\nNSpgid:\t{group}\t1\nNSsid:\t1\nKthread:\t0\nVmPeak:\t    5516 kB\nThreads:\t{threads}\n\
              SigQ:\t0/64038\nSigPnd:\t{pending:016x}\nShdPnd:\t{shared:016x}\n\
              SigBlk:\t{blocked:016x}\nSigIgn:\t0000000000000000\nSigCgt:\t0000000000000000\n\
              CapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\nCapEff:\t{effective:016x}\n\
@@ -162,7 +180,7 @@ impl Task {
     }
 
     fn status(&self) -> Status {
-        let [tgid, ppid, tracer, group] = self.numbers.map(Tid::new);
+        let [tgid, ppid, tracer, group, _] = self.numbers.map(Tid::new);
         let [uid, euid, suid, fsuid] = self.uids;
         let [gid, egid, sgid, fsgid] = self.gids;
         Status {
@@ -173,6 +191,7 @@ impl Task {
             group,
             ns_tgids: self.ns_tgids.clone(),
             ns_tids: self.ns_tids.clone(),
+            threads: self.numbers[4],
             credentials: Credentials {
                 uids: [uid, euid, suid],
                 gids: [gid, egid, sgid],
