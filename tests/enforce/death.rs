@@ -24,11 +24,13 @@ use crate::lifetime::{gate_of, pid};
 const RULES: &str = "[[deny]]\nid = \"no\"\nprogram = \"touch\"\n\
     [[ask]]\nid = \"perhaps\"\nprogram = \"mkdir\"\n";
 
-/// `asks` is what asks a question, where the phase is one of a question.
+/// What asks a question is there where the phase is one of a question; nobody answers it.
 fn ground(phase: &str) -> (Ground, String) {
-    let ground = Ground::full(RULES).option("--prompt=socket");
+    let mode = "security = \"full\", ask_timeout = \"1s\"";
+    let ground = Ground::new(&format!("version = 1\nmode = {{ {mode} }}\n{RULES}"));
+    let ground = ground.option("--prompt=socket");
     let asks = if phase == "parked" {
-        "/usr/bin/mkdir d & p=$!; sleep 0.1; kill $p; wait $p;"
+        "/usr/bin/mkdir d;"
     } else {
         ""
     };
