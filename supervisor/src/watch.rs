@@ -2,7 +2,8 @@
 //!
 //! The gate's thread stores a word when it starts something that may hang and another when it is
 //! done; that is all it costs. A thread beside it looks twice a second, acts where a task keeps the
-//! gate waiting, or the disk does when the front is gone, and copies the word into memory that the front shares.
+//! gate waiting, or the disk does when the front is gone, and copies the word into memory that the
+//! front shares.
 
 use std::fs::File;
 use std::io;

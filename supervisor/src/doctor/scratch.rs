@@ -9,8 +9,11 @@ use serde_json::Value;
 
 use crate::places::{self, Places};
 
-/// How the directory, and so the sessions, are called.
-const TEMPLATE: &str = "execward-doctor-XXXXXX";
+/// What the name of the directory, and so of the sessions, begins with.
+const PREFIX: &str = "execward-doctor-";
+
+/// Behind it, letters that mkdtemp(3) replaces.
+const REPLACED: usize = 6;
 
 /// The policy of the scratch sessions.
 const POLICY: &str = r#"version = 1
@@ -38,7 +41,8 @@ impl Scratch {
     /// # Errors
     /// If the directory, or a file in it, cannot be made.
     pub(super) fn new(places: &Places) -> io::Result<Self> {
-        let path = mkdtemp(&places::temporary().join(TEMPLATE))?;
+        let template = format!("{PREFIX}{}", "X".repeat(REPLACED));
+        let path = mkdtemp(&places::temporary().join(template))?;
         let name = path.file_name().unwrap_or_default();
         let name = name.to_str().unwrap_or_default().to_owned();
         let scratch = Self {

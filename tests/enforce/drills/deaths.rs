@@ -10,7 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use execward_tests::drill::{report, scale};
-use execward_tests::{Ground, Lines, end_of, finish, of_type, until};
+use execward_tests::{Ground, Lines, end_of, finish, of_type};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
 
@@ -48,8 +48,9 @@ fn t8_a_gate_is_killed_at_any_time() {
         assert_eq!(stdout.next_line().as_deref(), Some("on"));
         begun_ms.push(start.elapsed().as_millis());
         let gate = gate_of(pid(&front));
-        // Any time is meant: this is no wait for something.
-        std::thread::sleep(Duration::from_micros(random(&mut seed, 60_000)));
+        // Any time is meant: it writes no other line.
+        let any = Duration::from_micros(random(&mut seed, 60_000));
+        assert_eq!(stdout.next_line_within(any), None);
         let start = Instant::now();
         kill(gate, Signal::SIGKILL).expect("a signal");
         assert_eq!(end_of(&mut front).code(), Some(125));
@@ -116,10 +117,9 @@ fn t9_a_gate_stands_still_and_goes_on() {
     let said = stderr.next_line().expect("the front's word");
     assert!(said.contains("the gate does not run"), "{said}");
     let said_ms = start.elapsed().as_millis();
-    until("so many seconds", || {
-        std::thread::sleep(Duration::from_millis(50));
-        (start.elapsed() >= Duration::from_secs(seconds as u64)).then_some(())
-    });
+    // Once is enough: nothing more is said of it.
+    let left = Duration::from_secs(seconds as u64).saturating_sub(start.elapsed());
+    assert_eq!(stderr.next_line_within(left), None);
     kill(gate, Signal::SIGCONT).expect("a signal");
     assert_eq!(stdout.next_line().as_deref(), Some("over"));
     assert_eq!(end_of(&mut front).code(), Some(0));
