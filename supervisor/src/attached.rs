@@ -5,7 +5,7 @@
 //! seize ──► in flight ──► exec-stop: verified, changed, killed
 //!               │
 //!               ├──► another stop, or a new exec of the same thread: failed
-//!               ├──► its end: vanished
+//!               ├──► its end, or its process's: vanished
 //!               └──► releasing (the answer found nobody): let go at its next stop
 //! ```
 
@@ -110,6 +110,22 @@ impl Attached {
         self.by_tid.remove(&tid)
     }
 
+    /// Forgets `tid`, which is gone, and with a process its threads: one that was killed in its exec-stop
+    /// ends under the number of its process (ptrace(2), "execve(2) under ptrace"). Returns the execs
+    /// that were in flight, each with its thread.
+    pub(crate) fn take_ended(&mut self, tid: Tid) -> Vec<(Tid, InFlight)> {
+        let ended = |thread: &Tid, it: &mut Attachment| *thread == tid || it.tgid() == tid;
+        let gone: Vec<_> = self.by_tid.extract_if(ended).collect();
+        for (thread, _) in &gone {
+            self.interrupts.remove(thread);
+        }
+        let execs = gone.into_iter().filter_map(|(thread, it)| match it {
+            Attachment::InFlight(exec) => Some((thread, *exec)),
+            Attachment::Releasing { .. } => None,
+        });
+        execs.collect()
+    }
+
     /// The exec behind an exec-stop of `tgid` by its thread `former`. The other threads of the
     /// process are gone with their entries.
     pub(crate) fn take_loaded(&mut self, former: Tid, tgid: Tid) -> Option<InFlight> {
@@ -204,6 +220,19 @@ mod tests {
         assert!(attached.take_loaded(Tid::new(11), GROUP).is_none());
         attached.expect(Tid::new(11), exec(Tid::new(99)), Instant::now());
         assert!(attached.take_loaded(Tid::new(11), GROUP).is_none());
+    }
+
+    #[test]
+    fn a_process_that_ends_takes_the_execs_of_its_threads_along() {
+        let mut attached = Attached::default();
+        attached.release(Tid::new(12), GROUP);
+        attached.expect(Tid::new(11), exec(GROUP), Instant::now());
+        attached.expect(Tid::new(21), exec(Tid::new(20)), Instant::now());
+        let ended = attached.take_ended(GROUP);
+        assert!(matches!(&*ended, [(tid, _)] if *tid == Tid::new(11)));
+        assert!(!attached.has(Tid::new(12)) && attached.has(Tid::new(21)));
+        assert_eq!(attached.take_ended(Tid::new(21)).len(), 1);
+        assert!(attached.next_interrupt().is_none());
     }
 
     #[test]

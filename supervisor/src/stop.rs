@@ -49,14 +49,14 @@ impl Met {
 impl Gate {
     /// Compares a loaded image with what was expected of it, and lets it run or not.
     pub(crate) fn meet_exec(&mut self, stop: ExecStop) {
+        fault::at(Phase::AtStop);
         let tgid = stop.tgid();
-        let found = stop.former_tid().ok().and_then(|former| {
-            self.attached
-                .take_loaded(former, tgid)
-                .map(|exec| (former, exec))
-        });
-        match found {
-            Some((former, exec)) => self.verify(stop, former, exec),
+        let Ok(former) = stop.former_tid() else {
+            // Killed in its stop. Its end, which follows, is the outcome.
+            return kill(stop);
+        };
+        match self.attached.take_loaded(former, tgid) {
+            Some(exec) => self.verify(stop, former, exec),
             None => {
                 tracing::error!(%tgid, "an image was loaded that nothing expected: killed");
                 kill(stop);
@@ -66,7 +66,6 @@ impl Gate {
     }
 
     fn verify(&mut self, stop: ExecStop, former: Tid, mut exec: InFlight) {
-        fault::at(Phase::AtStop);
         let task = exec.task.take();
         match self.look_at(&stop, &exec, task) {
             Ok((task, loaded, difference)) => {
@@ -251,7 +250,7 @@ impl Gate {
             self.ledger
                 .outcome(image.exec.exec_id, caller, vanished, &self.watch);
         }
-        if let Some(Attachment::InFlight(exec)) = self.attached.take(tid) {
+        for (tid, exec) in self.attached.take_ended(tid) {
             let caller = Caller {
                 pid: exec.tgid,
                 tid,

@@ -191,6 +191,43 @@ fn a_gate_that_fails_when_an_image_is_loaded() {
     meets("at_stop", 2);
 }
 
+/// A thread's exec-stop bears the number of its process: which thread it was cannot be asked any more.
+#[test]
+fn an_exec_of_a_thread_that_is_killed_at_its_stop_has_its_outcome() {
+    needs_faults!();
+    for execs in ["loads()", "Thread(target=loads).start(); Event().wait()"] {
+        let ground = Ground::full(RULES);
+        let program = format!(
+            "from threading import *; import os\n\
+             def loads(): os.execv('/bin/sh', ['sh', '-c', ': >mark'])\n\
+             print(os.getpid(), flush=True); {execs}"
+        );
+        let program = ground.script("program", &program);
+        let script = ground.script(
+            "script",
+            &format!("/usr/bin/python3 {program}; /bin/true; echo over"),
+        );
+        let (mut front, stdout, stderr) = start(&ground, &script, "at_stop:stop:3");
+        let process = stdout.next_line().and_then(|line| line.parse().ok());
+        hears(&stderr, "the gate does not run");
+        let process = Pid::from_raw(process.expect("a number"));
+        kill(process, Signal::SIGKILL).expect("a signal");
+        kill(gate_of(pid(&front)), Signal::SIGCONT).expect("a signal");
+        assert_eq!(stdout.next_line().as_deref(), Some("over"));
+        assert_eq!(end_of(&mut front).code(), Some(0));
+        let records = ground.records_at_end();
+        let of_process = |it: &&serde_json::Value| {
+            it["proc"]["pid"].as_i64() == Some(i64::from(process.as_raw()))
+        };
+        let outcomes: Vec<_> = of_type(&records, "exec.outcome")
+            .filter(of_process)
+            .map(|it| it["outcome"]["result"].clone())
+            .collect();
+        assert_eq!(outcomes, ["verified", "vanished"], "{execs}");
+        assert!(!ground.has("mark"));
+    }
+}
+
 #[test]
 fn a_gate_that_fails_in_the_middle_of_a_record() {
     needs_faults!();
