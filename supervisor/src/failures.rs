@@ -176,6 +176,13 @@ fn sessions(page: &mut String) {
     );
     row(
         page,
+        "front and gate are killed at once",
+        "no exec of the session succeeds any more (ENOSYS); its processes go on without, and with \
+         `--pid-namespace` are killed",
+        "the log has no `session.end`",
+    );
+    row(
+        page,
         "the log's disk is full",
         "what would go on by a rule is refused (EPERM); refusals and people's answers take what was set aside for them",
         "line: its record cannot be written; `audit.gap` with the exact count, once there is room again",

@@ -12,8 +12,8 @@ use std::process::{Child, ExitStatus, Stdio};
 
 use execward_tests::fault::with_faults;
 use execward_tests::{
-    Asking, Ground, Lines, binary, end_of, finish, needs_answers, needs_faults, needs_served_files,
-    of_type, under, until,
+    Asking, Ground, Lines, binary, end_of, finish, is_root, needs_answers, needs_faults,
+    needs_served_files, of_type, under, until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -234,6 +234,54 @@ fn a_gate_that_fails_in_the_middle_of_a_record() {
     meets("while_recording", 6);
 }
 
+/// Whoever is killed first leaves the other too little time to do anything. Nobody is there to kill what
+/// goes on, which executes nothing any more, unless it has process numbers of its own.
+#[test]
+fn a_front_and_its_gate_that_are_killed_at_once_let_nothing_through() {
+    let of_own_numbers = is_root().then_some(("--pid-namespace", "while :"));
+    for (option, while_it_can) in [("--kill-at-exit", "while /bin/true")]
+        .into_iter()
+        .chain(of_own_numbers)
+    {
+        let (ground, script) = ground("");
+        let ground = ground.option(option);
+        let load = format!("echo on; {while_it_can}; do . {script}; done");
+        let script = ground.script("load", &load);
+        let mut session = ground.command(&["sh", &script]);
+        session.stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut front = session.spawn().expect("a session");
+        let stdout = Lines::of(front.stdout.take().expect("a pipe"));
+        assert_eq!(stdout.next_line().as_deref(), Some("on"));
+        let gate = gate_of(pid(&front));
+        for process in [pid(&front), gate] {
+            kill(process, Signal::SIGKILL).expect("a signal");
+        }
+        end_of(&mut front);
+        while stdout.next_line().is_some() {}
+        ground.nothing_is_left();
+        assert!(["m", "n"].iter().all(|name| !ground.has(name)));
+        let (records, _) = ground.chained();
+        assert!(of_type(&records, "session.end").next().is_none());
+        let (status, stdout, stderr) = finish(ground.command(&["sh", "-c", "echo next"]));
+        assert!(status.success() && stdout == "next\n", "{stderr}");
+    }
+}
+
+/// The child of `process` that has `word` among its arguments.
+fn child_of(process: Pid, word: &str) -> Pid {
+    until(word, || {
+        let children = format!("/proc/{process}/task/{process}/children");
+        let children = std::fs::read_to_string(children).ok()?;
+        let mut children = children.split_whitespace();
+        children.find_map(|child| {
+            let words = std::fs::read(format!("/proc/{child}/cmdline")).ok()?;
+            let mut words = words.split(|byte| *byte == 0);
+            let is_it = words.any(|it| it == word.as_bytes());
+            is_it.then(|| child.parse().ok().map(Pid::from_raw))?
+        })
+    })
+}
+
 /// The parser of shell texts lies in processes of its own. Without it texts go unread, and what they
 /// start is judged when it comes.
 #[test]
@@ -249,19 +297,8 @@ fn a_session_goes_on_without_its_parser() {
     let stdout = Lines::of(front.stdout.take().expect("a pipe"));
     assert_eq!(stdout.next_line().as_deref(), Some("ready"));
     let gate = gate_of(pid(&front));
-    let keeper = until("the keeper of the parser", || {
-        let children =
-            std::fs::read_to_string(format!("/proc/{gate}/task/{gate}/children")).ok()?;
-        let mut children = children.split_whitespace();
-        children.find_map(|child| {
-            let words = std::fs::read(format!("/proc/{child}/cmdline")).ok()?;
-            let is_keeper = words
-                .split(|byte| *byte == 0)
-                .any(|word| word == b"__shell");
-            is_keeper.then(|| child.parse().ok())?
-        })
-    });
-    kill(Pid::from_raw(keeper), Signal::SIGKILL).expect("a signal");
+    let keeper = child_of(gate, "__shell");
+    kill(keeper, Signal::SIGKILL).expect("a signal");
     drop(front.stdin.take());
     assert_eq!(stdout.next_line().as_deref(), Some("126"));
     assert_eq!(end_of(&mut front).code(), Some(0));
