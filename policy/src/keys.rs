@@ -31,6 +31,10 @@ pub(crate) enum Section {
     Env,
     /// `[audit]`.
     Audit,
+    /// A file of grants, before the first table.
+    Grants,
+    /// `[grants.ID]`.
+    Grant,
 }
 
 impl Section {
@@ -49,6 +53,8 @@ impl Section {
             Self::Charter => "`[charter]`",
             Self::Env => "`[env]`",
             Self::Audit => "`[audit]`",
+            Self::Grants => "a file of grants",
+            Self::Grant => "`[grants.ID]`",
         }
     }
 }
@@ -156,6 +162,8 @@ const TOP: &[Section] = &[Section::Top];
 const MODE: &[Section] = &[Section::Mode];
 const REJECT: &[Section] = &[Section::Reject];
 const ALLOW: &[Section] = &[Section::Allow];
+const FILES: &[Section] = &[Section::Top, Section::Grants];
+const NOTE: &[Section] = &[Section::Grant];
 const RULES: &[Section] = &[Section::Allow, Section::Ask, Section::Deny];
 
 const SECURITY: Form = Form::Choice(&["deny", "allowlist", "full"]);
@@ -197,14 +205,14 @@ const fn later(name: &'static str, sections: &'static [Section], form: Form) -> 
 /// Every key of the language. A name that has a meaning in two sections has two rows.
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
-    required("version",          TOP, Form::Number),
+    required("version",          FILES, Form::Number),
     optional("layer",            TOP, Form::Choice(&["agent", "user", "floor"])),
     optional("include",          TOP, Form::List(Kind::Include)),
     optional("trusted_dirs",     TOP, Form::List(Kind::Path)),
     optional("mode",             TOP, Form::Table(Section::Mode)),
-    optional("allow",            TOP, Form::Tables(Section::Allow)),
+    optional("allow",            FILES, Form::Tables(Section::Allow)),
     optional("ask",              TOP, Form::Tables(Section::Ask)),
-    optional("deny",             TOP, Form::Tables(Section::Deny)),
+    optional("deny",             FILES, Form::Tables(Section::Deny)),
     optional("tools",            TOP, Form::Map(Section::Tool)),
     optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
     optional("charter",          TOP, Form::Table(Section::Charter)),
@@ -255,6 +263,18 @@ const KEYS: &[Key] = &[
     optional("always_reject",    &[Section::Charter], Form::List(Kind::Command)),
     optional("escalate",         &[Section::Charter], Form::List(Kind::Command)),
     optional("untrusted",        &[Section::Env], Form::List(Kind::EnvName)),
+    optional("grants",           &[Section::Grants], Form::Map(Section::Grant)),
+    required("scope",            NOTE, Form::Choice(&["exact", "flags", "prefix", "program"])),
+    required("covers",           NOTE, Form::Text(Kind::Free)),
+    required("by",               NOTE, Form::Text(Kind::Free)),
+    required("session",          NOTE, Form::Text(Kind::Free)),
+    required("exec",             NOTE, Form::Text(Kind::Free)),
+    required("at",               NOTE, Form::Date),
+    optional("reason",           NOTE, Form::Text(Kind::Free)),
+    optional("uses",             NOTE, Form::Number),
+    optional("last_used",        NOTE, Form::Date),
+    optional("last_command",     NOTE, Form::Text(Kind::Free)),
+    optional("last_path",        NOTE, Form::Text(Kind::Free)),
     optional("redact",           &[Section::Audit], Form::List(Kind::Word)),
     optional("env_values",       &[Section::Audit], Form::List(Kind::EnvName)),
 ];
@@ -322,7 +342,7 @@ pub(crate) fn nearest(
 mod tests {
     use super::*;
 
-    const SECTIONS: [Section; 12] = [
+    const SECTIONS: [Section; 14] = [
         Section::Top,
         Section::Mode,
         Section::Reject,
@@ -335,6 +355,8 @@ mod tests {
         Section::Charter,
         Section::Env,
         Section::Audit,
+        Section::Grants,
+        Section::Grant,
     ];
 
     #[test]
@@ -356,7 +378,7 @@ mod tests {
             if key.form == Form::Tables(Section::Ask)));
         assert!(matches!(
             find(Section::Allow, "version"),
-            Lookup::Elsewhere([Section::Top])
+            Lookup::Elsewhere([Section::Top, ..])
         ));
         assert!(matches!(
             find(Section::Allow, "instead"),

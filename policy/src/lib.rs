@@ -114,6 +114,7 @@ mod fields;
 mod flag;
 mod form;
 mod grammar;
+mod grant;
 mod guise;
 mod host;
 mod image;
@@ -161,7 +162,7 @@ mod word;
 mod wrapper;
 mod written;
 
-pub use amendment::{Amendment, Scope, exact_rule};
+pub use amendment::{Amendment, Content, Scope, exact_rule};
 pub use approval::Approval;
 pub use class::classes;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};

@@ -144,8 +144,13 @@ pub(crate) struct Reader<'p> {
 
 impl Reader<'_> {
     fn document(&mut self, table: &DeTable<'_>) {
-        let fields = self.checker.fields(Section::Top, table, 0..0);
+        let section = match self.standing {
+            Standing::Named | Standing::Included => Section::Top,
+            Standing::Grants => Section::Grants,
+        };
+        let fields = self.checker.fields(section, table, 0..0);
         self.version(&fields);
+        self.notes(&fields);
         self.layer(&fields);
         for include in fields.texts("include") {
             let place = self.checker.source.place(include.span.clone());
@@ -186,6 +191,18 @@ impl Reader<'_> {
             let message = format!("version {} of the language is not known", version.text);
             let help = "write `version = 1`".to_owned();
             self.checker.fault(version.span, message, Some(help));
+        }
+    }
+
+    /// Makes sure that the notes of grants are whole.
+    fn notes(&mut self, fields: &Fields<'_>) {
+        let notes = fields
+            .value("grants")
+            .and_then(|it| it.get_ref().as_table());
+        for (_, note) in notes.into_iter().flatten() {
+            if let Some(table) = note.get_ref().as_table() {
+                self.checker.fields(Section::Grant, table, note.span());
+            }
         }
     }
 
