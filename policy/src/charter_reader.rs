@@ -76,6 +76,7 @@ impl Reader<'_> {
             charters: Vec::new(),
             children: None,
             expires: None,
+            is_grant: false,
             reason: None,
             instead: None,
             escalates: list.escalates,

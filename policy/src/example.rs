@@ -54,6 +54,7 @@ impl Example {
         // What only a live session knows is taken as holding.
         let rule = Rule {
             expires: None,
+            is_grant: false,
             selectors: Selectors {
                 env: None,
                 via: None,

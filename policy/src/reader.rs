@@ -138,7 +138,7 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
 /// A source on its way to a [`Part`].
 pub(crate) struct Reader<'p> {
     pub(crate) checker: Checker<'p>,
-    standing: Standing,
+    pub(crate) standing: Standing,
     pub(crate) part: Part,
 }
 

@@ -72,6 +72,8 @@ pub struct Rule {
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
     pub(crate) escalates: bool,
+    /// Whether it is what somebody said of calls, and of no policy.
+    pub(crate) is_grant: bool,
     /// As it is written.
     pub(crate) written: Written,
 }
@@ -108,6 +110,12 @@ impl Rule {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Whether the rule is a grant: see [`Ruleset::with_grants`](crate::Ruleset::with_grants).
+    #[must_use]
+    pub fn is_grant(&self) -> bool {
+        self.is_grant
     }
 
     /// The line on which the rule begins, from 1.

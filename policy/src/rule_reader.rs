@@ -14,6 +14,7 @@ use crate::example::Example;
 use crate::fields::{Fields, Text, text_of};
 use crate::keys::{self, Section, Support};
 use crate::kind::{self, Complaint};
+use crate::load::Standing;
 use crate::pattern::PathPattern;
 use crate::program::Program;
 use crate::reader::{DraftRule, Reader};
@@ -72,6 +73,7 @@ impl Reader<'_> {
             reason: own_text("reason"),
             instead: own_text("instead"),
             escalates: escalates.unwrap_or(false),
+            is_grant: self.standing == Standing::Grants,
             written: Written::of(&fields, section),
         };
         let place = self.checker.source.place(id.span);

@@ -138,6 +138,12 @@ impl Gate {
             Some(asked) => asked.exec_id,
             None => self.ledger.next_id(),
         };
+        if judgement.ground == Reason::Grant
+            && let Some(rule) = &judgement.rule
+        {
+            let (command, path) = program.in_words();
+            self.granted.used(&rule.id, command, path);
+        }
         let conclusion = Conclusion {
             exec_id,
             program,

@@ -24,6 +24,7 @@ use crate::command::Command;
 use crate::describer::Describer;
 use crate::fault::{self, Phase};
 use crate::findings::Awaiting;
+use crate::grants::Granted;
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -69,6 +70,8 @@ impl Afterlife {
 pub(crate) struct Gate {
     pub(crate) kernel: Kernel,
     pub(crate) rules: Rc<Ruleset>,
+    /// What people said, which is in `rules`.
+    pub(crate) granted: Granted,
     pub(crate) operator: Option<OperatorGrant>,
     pub(crate) describer: Describer,
     pub(crate) beginning: Beginning,
@@ -130,6 +133,7 @@ impl Gate {
         }
         self.withdraw_all();
         self.close_control();
+        self.granted.flush();
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
         result
@@ -155,6 +159,7 @@ impl Gate {
             }
             self.interrupt_overdue();
             self.look_at_parked(Instant::now());
+            self.granted.flush_if_due(Instant::now());
             if ready.link {
                 self.front_is_gone();
             }
@@ -226,6 +231,7 @@ impl Gate {
             self.readers.next_deadline(),
             self.texts.next_deadline(),
             self.parking.next_look(),
+            self.granted.next_flush(),
         ];
         let Some(next) = next.into_iter().flatten().min() else {
             return PollTimeout::NONE;

@@ -6,10 +6,11 @@ use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, 
 use jiff::Timestamp;
 use nix::errno::Errno;
 
-use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
+use crate::consent::Said;
 use crate::control::Unanswered;
 use crate::gate::Gate;
+use crate::granting::NotKept;
 use crate::subject::Subject;
 use crate::tracee::{Status, TaskDir, Tid};
 
@@ -43,6 +44,7 @@ impl Judgement {
         let decision = verdict.decision();
         let rule = verdict.rule();
         let ground = match verdict.basis() {
+            Basis::Rule(rule) if rule.is_grant() => Reason::Grant,
             Basis::Rule(_) => Reason::Rule,
             Basis::Children(_) => Reason::Children,
             Basis::SafeBin => Reason::SafeBin,
@@ -143,6 +145,15 @@ impl Judgement {
         }
     }
 
+    /// A question whose answer was to be kept and is not.
+    pub(crate) fn unkept(self, error: &NotKept) -> Self {
+        Self {
+            detail: Some(format!("the answer cannot be kept: {error}")),
+            reason: None,
+            ..self.refused(Reason::StoreInvalid)
+        }
+    }
+
     /// What a refused task is told: to try again, where that may help.
     pub(crate) fn errno(&self) -> Errno {
         if self.ground == Reason::Overload {
@@ -214,7 +225,11 @@ impl Judgement {
             Reason::Overload => format!("{asks}, and too many others wait"),
             Reason::ChangedSincePrompt => "it changed while it waited for the answer".into(),
             Reason::User => "a person said no".into(),
-            Reason::Grant => "a person said no for this session".into(),
+            Reason::Grant => match &self.rule {
+                Some(rule) => format!("a person said no to such calls, grant {}", rule.id),
+                None => "a person said no to such calls".into(),
+            },
+            Reason::StoreInvalid => "a person's answer cannot be kept".into(),
             Reason::ReadDeadline => "its file system does not answer".into(),
             Reason::Unverifiable => "what it loads cannot be verified".into(),
             Reason::Unreadable => "it cannot be read whole".into(),

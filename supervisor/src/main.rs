@@ -26,6 +26,8 @@ mod fdpass;
 mod findings;
 mod front;
 mod gate;
+mod granting;
+mod grants;
 mod handover;
 mod hidden;
 mod hook;
@@ -84,7 +86,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::audit::{Shown, TailError};
 use crate::check::CheckError;
-use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
+use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
@@ -134,6 +136,14 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         }
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
+        Command::Grants(GrantsCommand::List(list)) => told_of(
+            grants::list(&list, &mut std::io::stdout()),
+            VerbError::status,
+        ),
+        Command::Grants(GrantsCommand::Revoke(revoke)) => told_of(
+            grants::revoke(&revoke, &mut std::io::stdout()),
+            VerbError::status,
+        ),
         Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
         Command::Hook(command) => {
             hook::obey(&command, &mut std::io::stdin(), &mut std::io::stdout())

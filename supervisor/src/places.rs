@@ -106,6 +106,11 @@ impl Places {
         self.config.join("policy.toml")
     }
 
+    /// What people said for longer than a session, which need not exist either.
+    pub(crate) fn grants(&self) -> PathBuf {
+        self.config.join("grants.toml")
+    }
+
     /// The log of session `name`.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.logs.join(name).join(LOG)

@@ -25,6 +25,7 @@ use crate::describer::Describer;
 use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
+use crate::grants::Granted;
 use crate::handover::{Waiting, receive_listener, spawn_shim};
 use crate::hidden::{self, HideError};
 use crate::influence::Protected;
@@ -135,6 +136,7 @@ struct Started {
 struct Parts {
     kernel: Kernel,
     policy: LoadedPolicy,
+    granted: Granted,
     alive: LiveSession,
     readers: Readers,
     texts: Texts,
@@ -180,11 +182,8 @@ fn start(
         log,
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
-    let proc = kernel
-        .proc
-        .try_clone()
-        .map_err(cannot("copy a descriptor"))?;
-    let parking = Parking::start(&plan, proc)?;
+    let proc = kernel.proc.try_clone();
+    let parking = Parking::start(&plan, proc.map_err(cannot("copy a descriptor"))?)?;
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
@@ -202,6 +201,7 @@ fn start(
     let parts = Parts {
         kernel,
         policy: plan.policy,
+        granted: plan.granted,
         alive,
         readers,
         texts: Texts::new(analyser),
@@ -321,6 +321,7 @@ impl Started {
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
+            granted: parts.granted,
             operator: Some(OperatorGrant { process: pid, argv }),
             describer,
             beginning: parts.beginning,

@@ -80,10 +80,7 @@ fn a_file_of_grants_has_nothing_else_and_all_faults_come_at_once() {
     let text = format!("{POLICY}[grants]\nown = {NOTE}\n");
     let faults = Ruleset::load(&[source(&text)], &Places::of_tests(), &NoIncludes);
     let faults = faults.unwrap_err().to_string();
-    assert!(
-        faults.contains("`grants` is no key"),
-        "{faults}"
-    );
+    assert!(faults.contains("`grants` is no key"), "{faults}");
 }
 
 #[test]

@@ -5,6 +5,7 @@ mod chain;
 mod file;
 mod log;
 mod outcome;
+mod program;
 mod reason;
 mod record;
 mod reserve;
@@ -15,14 +16,15 @@ mod tail;
 mod text;
 mod tool;
 
-pub(crate) use approval::{ApprovalNote, Approver};
+pub(crate) use approval::{ApprovalNote, Approver, GrantNote};
 pub(crate) use chain::digest;
 
 pub(crate) use log::{Log, LogError};
 pub(crate) use outcome::Outcome;
+pub(crate) use program::Program;
 pub(crate) use reason::Reason;
 pub(crate) use record::{
-    Body, Caller, Decided, Effect, ExecId, Latency, Program, RuleNote, SessionNote, Summary,
+    Body, Caller, Decided, Effect, ExecId, Latency, RuleNote, SessionNote, Summary,
 };
 pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use shell::ShellNote;

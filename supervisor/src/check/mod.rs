@@ -11,14 +11,16 @@ mod tool;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Decision, Scope};
+use execward_policy::Decision;
 use jiff::Timestamp;
 
+use crate::approval::ShownAmendment;
 use crate::audit::{TailError, escaped};
-use crate::cli::{CheckArgs, ExplainArgs, RuleScope};
+use crate::cli::{CheckArgs, ExplainArgs};
+use crate::control::Scope;
 use crate::exit::ExitStatus;
 use crate::places::Places;
-use crate::policy::{LoadedPolicy, PolicyError};
+use crate::policy::{InForce, PolicyError};
 pub(crate) use answer::Advice;
 use call::{Caller, Found};
 use question::strictest;
@@ -51,7 +53,7 @@ pub(crate) enum CheckError {
         "no rule of scope `{0}` is offered for this call: the policy does not ask about it, its \
          arguments make of the program what it is, or it would be asked about all the same"
     )]
-    NotOffered(Scope),
+    NotOffered(execward_policy::Scope),
     #[error("no exec in `{}` has an ID that starts with `{id}`", log.display())]
     NoSuch { id: String, log: PathBuf },
     #[error("{0}")]
@@ -87,7 +89,7 @@ impl CheckError {
 /// # Errors
 /// If the policy has faults, or the call cannot be looked at.
 pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
-    let policy = LoadedPolicy::load(&args.policy, &Places::find()?)?;
+    let policy = InForce::load(&args.policy, &Places::find()?)?.policy;
     Question::of(args).answer(&policy)?.say(args.json, out)
 }
 
@@ -100,7 +102,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     let log = log_path(args, &places)?;
     let record = recorded::find(&log, &args.id)?;
     let call = recorded::call_of(&record)?;
-    if matches!(args.rule, Some(RuleScope::Exact)) {
+    if matches!(args.rule, Some(Scope::Exact)) {
         if let Some(rule) = recorded::denying_rule(&record) {
             let rule = escaped(rule);
             writeln!(
@@ -111,7 +113,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         write!(out, "{}", shown::rule(&args.id, &call))?;
         return Ok(ExitStatus::Success);
     }
-    let policy = LoadedPolicy::load(&args.policy, &places)?;
+    let policy = InForce::load(&args.policy, &places)?.policy;
     if !args.json && args.rule.is_none() {
         writeln!(out, "{}", recorded::verdict_in_words(&record))?;
     }
@@ -124,6 +126,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         let offered = policy.rules.amendments(&request, &id, Timestamp::now());
         let amendment = offered.into_iter().find(|it| it.scope == scope.into());
         let amendment = amendment.ok_or(CheckError::NotOffered(scope.into()))?;
+        let amendment = ShownAmendment::from(amendment);
         writeln!(
             out,
             "# {}\n{}",

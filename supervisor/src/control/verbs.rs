@@ -7,11 +7,12 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::client::{ClientError, Session, sessions};
-use super::wire::{Decision, Required, Response, Scope, Span, line};
+use super::wire::{Decision, Required, Response, line};
 use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
 use crate::exit::ExitStatus;
+use crate::grants::{Span, StoreError};
 use crate::past::{Past, PastError};
 use crate::places::{Places, PlacesError};
 use crate::policy::{Bundle, PolicyError};
@@ -32,8 +33,12 @@ pub(crate) enum VerbError {
          `execward pending` lists what is open"
     )]
     NoSuch(String),
+    #[error("no grant has an ID that starts with `{}`; `execward grants list` shows them", .0.escape_debug())]
+    NoGrant(String),
     #[error("`{id}` is the start of several IDs; name one:\n{candidates}")]
     Ambiguous { id: String, candidates: String },
+    #[error("{0}")]
+    Grants(#[from] StoreError),
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
 }
@@ -46,12 +51,15 @@ impl VerbError {
                 ExitStatus::Usage
             }
             Self::NoSuch(_)
+            | Self::NoGrant(_)
             | Self::Ambiguous { .. }
             | Self::Client(ClientError::Refused(_))
             | Self::Past(PastError::Inside { .. }) => ExitStatus::Finding,
             Self::Client(
                 ClientError::NoSession | ClientError::NotLive { .. } | ClientError::Closed,
             ) => ExitStatus::NoSupervisor,
+            Self::Grants(StoreError::System { .. }) => ExitStatus::Io,
+            Self::Grants(_) => ExitStatus::Usage,
             Self::Client(_) | Self::Past(_) | Self::Places(_) | Self::Write(_) => ExitStatus::Io,
         }
     }
@@ -136,7 +144,7 @@ pub(crate) fn answer(
         request_id: required.request_id,
         digest: required.digest.clone(),
         decision,
-        scope: Scope::Exact,
+        scope: args.scope,
         duration: Some(args.span),
         reason: args.reason.clone(),
     })?;
@@ -164,7 +172,7 @@ pub(crate) fn answer(
 pub(crate) fn allowing(span: Span) -> Decision {
     match span {
         Span::Once => Decision::AllowOnce,
-        Span::Session => Decision::AllowAlways,
+        Span::Session | Span::Always | Span::Until(_) => Decision::AllowAlways,
     }
 }
 

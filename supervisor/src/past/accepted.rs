@@ -22,7 +22,7 @@ const DIRECTORY: &str = ".accepted";
 /// Most copies that are kept: of more, those that no session has used for longest go.
 const KEPT_MAX: usize = 1024;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Accepted {
     directory: PathBuf,
 }

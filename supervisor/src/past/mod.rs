@@ -25,7 +25,7 @@ pub(crate) use sessions::LiveSession;
 use sessions::Sessions;
 
 /// The memory of one state directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     accepted: Accepted,
     sessions: Sessions,

@@ -5,6 +5,7 @@ mod bundle;
 mod cases;
 mod files;
 mod import;
+mod in_force;
 mod lint;
 mod trial;
 pub(crate) mod verbs;
@@ -27,6 +28,7 @@ use cases::CaseFaults;
 use files::FileIncludes;
 pub(crate) use files::PolicyFile;
 pub(crate) use import::ImportFrom;
+pub(crate) use in_force::InForce;
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -90,6 +92,9 @@ pub(crate) enum PolicyError {
         path: PathBuf,
         error: std::io::Error,
     },
+    /// What people said.
+    #[error("{0}")]
+    Grants(#[from] crate::grants::StoreError),
     /// Another agent's configuration, as a file.
     #[error("cannot read `{}`: {error}", path.display())]
     ReadImport {
@@ -135,6 +140,7 @@ impl PolicyError {
             }
             Self::Case(_, error) => error.status(),
             Self::Read { .. }
+            | Self::Grants(_)
             | Self::Cases(_)
             | Self::Floor(_)
             | Self::Faults(_)
