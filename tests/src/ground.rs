@@ -202,7 +202,7 @@ impl Ground {
     /// Runs `cmd` under the gate to its end.
     ///
     /// # Panics
-    /// If it takes longer than [`DEADLINE`].
+    /// If it takes longer than [`DEADLINE`](crate::DEADLINE).
     #[must_use]
     pub fn run(&self, cmd: &[&str]) -> Ran {
         self.end(self.command(cmd))
@@ -251,7 +251,7 @@ impl Ground {
     /// Waits until the log's last record ends the session.
     ///
     /// # Panics
-    /// If it does not within [`DEADLINE`].
+    /// If it does not within [`DEADLINE`](crate::DEADLINE).
     #[must_use]
     pub fn records_at_end(&self) -> Vec<Value> {
         until("session.end", || {
