@@ -11,7 +11,9 @@ pub mod drill;
 pub mod fault;
 pub mod fuse;
 mod process;
+pub mod random;
 mod terminal;
+pub mod volatile;
 
 pub use asking::{Asking, Question};
 pub use chain::chained;
