@@ -4,7 +4,7 @@
 //! file's only writer, and may cut what lies behind its last whole line.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -16,14 +16,9 @@ use rustix::io::Errno;
 
 use super::log::LogError;
 use super::reserve::{Claim, Reserve};
+use super::whole::{LINE_MAX_BYTES, end_of_whole, is_of_a_log};
 use crate::fault;
 use crate::places::make_private;
-
-/// What every line of a log begins with.
-const BEGINNING: &[u8] = b"{\"v\":\"";
-
-/// More than any line has.
-const LINE_MAX_BYTES: u64 = 128 << 10;
 
 /// How long another session may take to cut its end before the lock is somebody else's.
 const LOCK_DEADLINE: Duration = Duration::from_secs(1);
@@ -70,13 +65,14 @@ impl LogFile {
         })
     }
 
-    /// Makes it ready for lines of our own: an earlier writer may have died inside one, and room is
-    /// set aside for a full disk. Of how many bytes the torn line was.
+    /// Makes it ready for lines of our own: an earlier writer may have died inside one, or the machine
+    /// under it, and room is set aside for a full disk. How many bytes are not whole.
     ///
     /// # Errors
     /// If the file cannot be read or written.
     pub(super) fn prepare(&mut self) -> io::Result<u64> {
-        let (whole, len) = self.ends()?;
+        let len = self.file.metadata()?.len();
+        let whole = end_of_whole(&self.file, len)?;
         if whole < len && !self.set_apart(whole, len)? {
             self.file.write_all(b"\n")?;
         }
@@ -138,12 +134,9 @@ impl LogFile {
         Ok(())
     }
 
-    /// Moves the piece of a line of an earlier writer into a file beside the log; whether it could.
+    /// Moves what is not whole of an earlier writer's into a file beside the log; whether it could.
     fn set_apart(&self, whole: u64, len: u64) -> io::Result<bool> {
-        let mut piece = vec![0; usize::try_from(len - whole).unwrap_or(usize::MAX)];
-        self.file.read_exact_at(&mut piece, whole)?;
-        let is_ours = BEGINNING.starts_with(&piece) || piece.starts_with(BEGINNING);
-        if !is_ours {
+        if !is_of_a_log(&self.file, whole, len)? {
             return Ok(false);
         }
         let moved = alone(&self.file, || {
@@ -155,14 +148,18 @@ impl LogFile {
             if !seen.is_file() || seen.nlink() != 1 {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            beside.write_all(&[&piece, b"\n".as_slice()].concat())?;
+            (&self.file).seek(SeekFrom::Start(whole))?;
+            io::copy(&mut (&self.file).take(len - whole), &mut beside)?;
+            beside.write_all(b"\n")?;
             beside.sync_all()?;
-            self.file.set_len(whole)
+            self.file.set_len(whole)?;
+            // Lines of our own must not come to lie in what another power cut brings back.
+            self.file.sync_all()
         });
         match moved {
             Ok(moved) => Ok(moved.is_some()),
             Err(error) => {
-                tracing::warn!(%error, "a torn line of an earlier session stays in the log");
+                tracing::warn!(%error, "what is torn of an earlier session stays in the log");
                 Ok(false)
             }
         }

@@ -14,6 +14,7 @@ mod shown;
 mod tail;
 mod text;
 mod tool;
+mod whole;
 
 pub(crate) use approval::{ApprovalNote, Approver};
 pub(crate) use chain::digest;
