@@ -15,10 +15,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::log::LogError;
+use super::names::Names;
 use super::reserve::{Claim, Reserve};
 use super::whole::{LINE_MAX_BYTES, end_of_whole, is_of_a_log};
 use crate::fault;
-use crate::places::make_private;
 
 /// How long another session may take to cut its end before the lock is somebody else's.
 const LOCK_DEADLINE: Duration = Duration::from_secs(1);
@@ -28,6 +28,8 @@ const LOCK_DEADLINE: Duration = Duration::from_secs(1);
 pub(super) struct LogFile {
     pub(super) file: File,
     path: PathBuf,
+    /// Those that a power cut may still take.
+    names: Names,
     /// Whether a piece of a line may stand behind the last whole one.
     is_torn: bool,
     reserve: Option<Reserve>,
@@ -43,14 +45,10 @@ impl LogFile {
             path: path.to_owned(),
             error,
         };
-        if let Some(directory) = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
-            make_private(directory).map_err(failed)?;
-        }
+        let names = Names::make_for(path).map_err(failed)?;
         let file = opened(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
+        let seen = file.metadata().map_err(failed)?;
+        if !seen.is_file() {
             return Err(LogError::NotRegular(path.to_owned()));
         }
         share(&file).map_err(|error| match error {
@@ -60,6 +58,11 @@ impl LogFile {
         Ok(Self {
             file,
             path: path.to_owned(),
+            names: if seen.len() == 0 {
+                names
+            } else {
+                Names::default()
+            },
             is_torn: false,
             reserve: None,
         })
@@ -116,6 +119,15 @@ impl LogFile {
     /// What fdatasync(2) answers.
     pub(super) fn sync(&self) -> io::Result<()> {
         self.file.sync_data()
+    }
+
+    /// The same, with the file's name where that is new.
+    ///
+    /// # Errors
+    /// What fdatasync(2) or fsync(2) answers.
+    pub(super) fn sync_with_names(&mut self) -> io::Result<()> {
+        self.sync()?;
+        self.names.sync()
     }
 
     /// Takes away what a failed write left of its line; beside other sessions, ends it.

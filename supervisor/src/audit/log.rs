@@ -174,6 +174,14 @@ impl Log {
         Ok(self.file.sync()?)
     }
 
+    /// The same of the log's first record, without which nothing may run: with the file's name.
+    ///
+    /// # Errors
+    /// What fdatasync(2) or fsync(2) answers.
+    pub(crate) fn sync_first(&mut self) -> Result<(), LogError> {
+        Ok(self.file.sync_with_names()?)
+    }
+
     fn write(&mut self, body: &Body) -> Result<(), LogError> {
         let next = self.render(body)?;
         self.file.append(&self.line, Claim::of(body))?;

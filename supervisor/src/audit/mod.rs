@@ -4,6 +4,7 @@ mod approval;
 mod chain;
 mod file;
 mod log;
+mod names;
 mod outcome;
 mod reason;
 mod record;
