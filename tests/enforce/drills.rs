@@ -4,6 +4,7 @@ mod crowds;
 mod deaths;
 mod kept;
 mod numbers;
+mod power;
 mod reloads;
 mod soak;
 mod stalls;
