@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
-use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::approval::Said;
 use crate::audit::{Decided, Reason, RuleNote};
+use crate::clock;
 use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::subject::Subject;
@@ -264,7 +264,7 @@ impl Gate {
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;
-        let now = Timestamp::now();
+        let now = clock::now();
         let verdict = rules.decide(request, now);
         let is_unmatched = verdict.decision_of_rules().is_none();
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
@@ -288,7 +288,7 @@ impl Gate {
 
     /// The policy's answer alone: for what was loaded, and nobody typed.
     pub(crate) fn judge_loaded(&self, request: &ExecRequest) -> Judgement {
-        Judgement::of(self.rules.decide(request, Timestamp::now()))
+        Judgement::of(self.rules.decide(request, clock::now()))
     }
 
     /// What a process that becomes the image of `request` will be to its descendants, and its

@@ -15,6 +15,7 @@ use crate::approval::{
     Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, ShownAmendment, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
+use crate::clock;
 use crate::consent::Answer;
 use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
 use crate::exec::Image;
@@ -221,7 +222,7 @@ impl Gate {
             _image: image,
         });
         let name = format!("allow-{}", asked.exec_id);
-        let amendments = self.rules.amendments(request, &name, Timestamp::now());
+        let amendments = self.rules.amendments(request, &name, clock::now());
         if let Err(why) = self.put_question(&asked, &judgement, amendments) {
             tracing::error!(why, "a question cannot be asked");
             return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
@@ -259,7 +260,7 @@ impl Gate {
         judgement: &Judgement,
         amendments: Vec<Amendment>,
     ) -> Result<(), String> {
-        let asked_at = Timestamp::now();
+        let asked_at = clock::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
         let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);

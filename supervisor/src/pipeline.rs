@@ -13,12 +13,12 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use execward_policy::{Decision, ExecRequest};
-use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::admission::Loads;
 use crate::answer::Unread;
 use crate::audit::{Caller, Program, Reason};
+use crate::clock;
 use crate::exec::{
     AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
     Kind, LookupError, Patience, Target, View,
@@ -303,7 +303,7 @@ impl Gate {
         }
         request.destinations.clone_from(&subject.destinations);
         let wants_digests =
-            !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
+            !subject.is_digested && self.rules.wants_digests(&request, clock::now());
         if wants_digests {
             subject.is_digested = true;
             subject.scripts = self.rules.pinned_scripts(&request);

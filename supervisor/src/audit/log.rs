@@ -13,7 +13,6 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use jiff::Timestamp;
-use rustix::time::{ClockId, clock_gettime};
 use serde::Serialize;
 
 use super::chain::Link;
@@ -22,6 +21,7 @@ use super::record::{Body, Gap, SessionNote};
 use super::reserve::Claim;
 use super::session::LogNote;
 use super::text::{Ascii, ExactBytes};
+use crate::clock;
 
 /// Version of the record format.
 const SCHEMA: &str = "1.0";
@@ -160,7 +160,7 @@ impl Log {
     fn miss(&mut self) {
         let (count, from) = match self.missing {
             Some(missing) => (missing.count, missing.from),
-            None => (0, Timestamp::now()),
+            None => (0, clock::now()),
         };
         let count = count + 1;
         self.missing = Some(Missing { count, from });
@@ -199,8 +199,8 @@ impl Log {
             body,
             id: uuid::Uuid::now_v7(),
             seq: self.seq,
-            ts: Timestamp::now(),
-            boot_ns: boot_ns(),
+            ts: clock::now(),
+            boot_ns: clock::boot_ns(),
             session: &self.session,
             bytes: body.exact_bytes(),
             chain: &self.chain,
@@ -221,13 +221,6 @@ impl AsFd for Log {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-}
-
-/// `CLOCK_BOOTTIME`, which nobody sets.
-fn boot_ns() -> u64 {
-    let now = clock_gettime(ClockId::Boottime);
-    let nanoseconds = now.tv_sec.saturating_mul(1_000_000_000) + now.tv_nsec;
-    u64::try_from(nanoseconds).unwrap_or(0)
 }
 
 /// Syncs at most every [`SYNC_EVERY`], and only when something was written.
