@@ -1,5 +1,6 @@
 //! Faults and crowds at a size that is meant, each with figures; see `scripts/check --drill`.
 
+mod clock;
 mod crowds;
 mod deaths;
 mod kept;
