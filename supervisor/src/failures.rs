@@ -200,8 +200,8 @@ fn sessions(page: &mut String) {
     );
     row(
         page,
-        "an earlier session died inside a record",
-        "the piece is set apart in `FILE.torn`",
+        "an earlier session died inside a record, or the power was cut",
+        "what is not whole, and all behind it, is set apart in `FILE.torn`",
         "`session.start`, `log.recovered`: so many bytes",
     );
     row(

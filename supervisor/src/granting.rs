@@ -6,9 +6,9 @@
 use std::rc::Rc;
 
 use execward_policy::{Action, Amendment, Content, Digest, ExecRequest, Ruleset, Scope};
-use jiff::Timestamp;
 
 use crate::audit::{Approver, GrantNote, LogError};
+use crate::clock;
 use crate::consent::Said;
 use crate::control::{ClientId, Notice, ShownGrant};
 use crate::exec::Image;
@@ -47,7 +47,7 @@ pub(crate) enum NotKept {
 impl Offered {
     /// What could be kept of the answer to a question about `request`.
     pub(crate) fn of(rules: &Ruleset, request: &ExecRequest) -> Self {
-        let (name, now) = (fresh_name(), Timestamp::now());
+        let (name, now) = (fresh_name(), clock::now());
         Self {
             allows: rules.amendments(request, &name, now),
             denies: rules.refusals(request, &name, now),
@@ -119,7 +119,7 @@ impl Lasting {
                 by: format!("uid {uid} (process {pid})"),
                 session: session.to_owned(),
                 exec: asked.exec_id.to_string(),
-                at: Timestamp::now(),
+                at: clock::now(),
                 reason: answer.reason.clone(),
                 usage: Usage::default(),
             },
@@ -132,7 +132,7 @@ impl Gate {
     /// is to be bound to what they hold.
     pub(crate) fn wants_digests(&self, request: &ExecRequest, subject: &Subject) -> bool {
         let is_bound = content(subject.asked.as_deref()).is_some_and(|it| *it != Content::Any);
-        is_bound || self.rules.wants_digests(request, Timestamp::now())
+        is_bound || self.rules.wants_digests(request, clock::now())
     }
 
     /// The scripts whose digests are.

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
-use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::audit::{Decided, Reason, RuleNote};
+use crate::clock;
 use crate::consent::Said;
 use crate::control::Unanswered;
 use crate::gate::Gate;
@@ -279,7 +279,7 @@ impl Gate {
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;
-        let now = Timestamp::now();
+        let now = clock::now();
         let verdict = rules.decide(request, now);
         let is_unmatched = verdict.decision_of_rules().is_none();
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
@@ -303,7 +303,7 @@ impl Gate {
 
     /// The policy's answer alone: for what was loaded, and nobody typed.
     pub(crate) fn judge_loaded(&self, request: &ExecRequest) -> Judgement {
-        Judgement::of(self.rules.decide(request, Timestamp::now()))
+        Judgement::of(self.rules.decide(request, clock::now()))
     }
 
     /// What a process that becomes the image of `request` will be to its descendants, and its

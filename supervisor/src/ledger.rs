@@ -61,7 +61,7 @@ impl Ledger {
         let body = Body::SessionStart(Box::new(start));
         watch.during(Activity::Recording, || {
             self.log.append(&body)?;
-            self.log.sync()
+            self.log.sync_first()
         })
     }
 

@@ -10,6 +10,7 @@ mod beginning;
 mod changeable;
 mod check;
 mod cli;
+mod clock;
 mod command;
 mod confinement;
 mod consent;

@@ -13,6 +13,7 @@ use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{Approvers, FactsDigest, Pending, Prompt, ShownAmendment, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
+use crate::clock;
 use crate::consent::Answer;
 use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
 use crate::exec::Image;
@@ -252,7 +253,7 @@ impl Gate {
 
     /// The record that an exec is held, then the question.
     fn put_question(&mut self, asked: &Asked, judgement: &Judgement) -> Result<(), String> {
-        let asked_at = Timestamp::now();
+        let asked_at = clock::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
         let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);

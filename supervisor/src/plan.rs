@@ -7,6 +7,7 @@ use nix::unistd::Uid;
 
 use crate::audit::{LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
+use crate::clock;
 use crate::grants::Granted;
 use crate::kernel::Kernel;
 use crate::parking::Parking;
@@ -165,7 +166,7 @@ fn admitted_policy(
 fn session_note(args: &RunArgs) -> SessionNote {
     let id = uuid::Uuid::now_v7();
     let name = args.session.clone().unwrap_or_else(|| {
-        let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");
+        let now = clock::now().strftime("%Y%m%dT%H%M%S");
         // The random end of the id: two sessions of one second differ.
         let (_, end) = id.as_u64_pair();
         format!("{now}-{:04x}", end & 0xffff)

@@ -178,6 +178,14 @@ impl Asking {
         assert_eq!(code, Some(0), "{stdout}{stderr}");
     }
 
+    /// Waits until the front has ended, or what it was started under.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn front_ends(&mut self) {
+        let _status = end_of(&mut self.front);
+    }
+
     /// The records, once the session is over.
     ///
     /// # Panics

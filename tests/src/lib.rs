@@ -12,7 +12,9 @@ pub mod fault;
 pub mod fuse;
 mod ground;
 mod process;
+pub mod random;
 mod terminal;
+pub mod volatile;
 
 pub use asking::{Asking, Question};
 pub use chain::chained;

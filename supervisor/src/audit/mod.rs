@@ -4,6 +4,7 @@ mod approval;
 mod chain;
 mod file;
 mod log;
+mod names;
 mod outcome;
 mod program;
 mod reason;
@@ -15,6 +16,7 @@ mod shown;
 mod tail;
 mod text;
 mod tool;
+mod whole;
 
 pub(crate) use approval::{ApprovalNote, Approver, GrantNote};
 pub(crate) use chain::digest;

@@ -12,11 +12,11 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use execward_policy::Decision;
-use jiff::Timestamp;
 
 use crate::approval::ShownAmendment;
 use crate::audit::{TailError, escaped};
 use crate::cli::{CheckArgs, ExplainArgs};
+use crate::clock;
 use crate::control::Scope;
 use crate::exit::ExitStatus;
 use crate::places::Places;
@@ -123,7 +123,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     };
     if let Some(scope) = args.rule {
         let id = format!("allow-{}", args.id.to_ascii_lowercase());
-        let offered = policy.rules.amendments(&request, &id, Timestamp::now());
+        let offered = policy.rules.amendments(&request, &id, clock::now());
         let amendment = offered.into_iter().find(|it| it.scope == scope.into());
         let amendment = amendment.ok_or(CheckError::NotOffered(scope.into()))?;
         let amendment = ShownAmendment::from(amendment);

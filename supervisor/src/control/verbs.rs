@@ -11,6 +11,7 @@ use super::wire::{Decision, Required, Response, line};
 use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
+use crate::clock;
 use crate::exit::ExitStatus;
 use crate::grants::{Span, StoreError};
 use crate::past::{Past, PastError};
@@ -77,7 +78,7 @@ pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), Ve
         if args.json {
             out.write_all(&line(required).map_err(io::Error::from)?)?;
         } else {
-            writeln!(out, "{}", one_line(required, Timestamp::now()))?;
+            writeln!(out, "{}", one_line(required, clock::now()))?;
         }
     }
     if open.is_empty() && !args.json {
@@ -179,7 +180,7 @@ pub(crate) fn allowing(span: Span) -> Decision {
 fn ambiguous(id: &str, live: &[Session], found: &[(usize, Required)]) -> VerbError {
     let candidates = found.iter().map(|(at, required)| {
         let session = live.get(*at).map_or("-", |session| &session.name);
-        let shown = one_line(required, Timestamp::now());
+        let shown = one_line(required, clock::now());
         format!("  {shown} --session {session}")
     });
     VerbError::Ambiguous {

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use execward_policy::{Action, Diagnostics, Layer, NoIncludes, Ruleset, Source, Style};
-use jiff::Timestamp;
 
 use super::document::Document;
 use super::store::no_places;
 use super::{Grant, Span, Store, StoreError, Stored, Usage};
+use crate::clock;
 use crate::past::Past;
 
 /// Most grants that count at once: no person says more, and all of them are told to a client at once.
@@ -162,7 +162,7 @@ impl Granted {
     pub(crate) fn used(&mut self, id: &str, command: String, path: Option<String>) {
         let usage = Usage {
             uses: 1,
-            last_used: Some(Timestamp::now()),
+            last_used: Some(clock::now()),
             last_command: Some(command),
             last_path: path,
         };

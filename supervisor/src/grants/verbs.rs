@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use super::Store;
 use crate::audit::{ascii_json, escaped};
 use crate::cli::{GrantsListArgs, RevokeArgs};
+use crate::clock;
 use crate::control::{ClientError, Session, ShownGrant, VerbError, Where, sessions};
 use crate::exit::ExitStatus;
 use crate::past::Past;
@@ -28,7 +29,7 @@ pub(crate) fn list(args: &GrantsListArgs, out: &mut impl Write) -> Result<ExitSt
             line.push(b'\n');
             out.write_all(&line)?;
         } else {
-            writeln!(out, "{}", in_words(grant, Timestamp::now()))?;
+            writeln!(out, "{}", in_words(grant, clock::now()))?;
         }
     }
     if grants.is_empty() && !args.json {
@@ -71,7 +72,7 @@ pub(crate) fn revoke(args: &RevokeArgs, out: &mut impl Write) -> Result<ExitStat
         past.judge_outside()?;
         store()?.remove(&grant.id, &past)?;
     }
-    writeln!(out, "revoked {}", in_words(&grant, Timestamp::now()))?;
+    writeln!(out, "revoked {}", in_words(&grant, clock::now()))?;
     Ok(ExitStatus::Success)
 }
 
