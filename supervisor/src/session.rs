@@ -35,7 +35,7 @@ use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
-use crate::own_process::{close_each, leave_to_command, raise_descriptor_limit, take_signals};
+use crate::own_process::{close_each, leave_to_command, raise_limits, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -280,7 +280,7 @@ struct Threads {
 
 impl Threads {
     fn start(kernel: &Kernel, pulse: Pulse, log: Log) -> Result<Self, SessionError> {
-        raise_descriptor_limit();
+        raise_limits();
         let proc = kernel
             .proc
             .try_clone()
