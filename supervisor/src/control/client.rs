@@ -154,6 +154,7 @@ impl Session {
                 session: name,
             } => (session.id, session.name) = (session_id, name),
             FromGate::Hello { protocol, .. } => return Err(ClientError::Protocol(protocol)),
+            FromGate::Error { error } => return Err(ClientError::Refused(error)),
             other => return Err(strange(&other)),
         }
         session.send(&FromClient::Hello { protocol: PROTOCOL })?;

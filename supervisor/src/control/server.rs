@@ -29,6 +29,9 @@ const CLIENTS_MAX: usize = 16;
 /// shared, so that a client costs no copy of them.
 const LINES_MAX: usize = 1024;
 
+/// How long a client may take for its first line. Whoever says nothing takes the place of another.
+const HELLO_PATIENCE: Duration = Duration::from_secs(5);
+
 /// How long clients have to take the last lines when the session ends.
 const FAREWELL: Duration = Duration::from_millis(500);
 
@@ -174,14 +177,28 @@ impl Server {
         }
     }
 
+    /// Tells a client that there is no place for it, as far as it hears that at once.
+    fn turn_away(&self, stream: &UnixStream) -> io::Error {
+        let error =
+            format!("{CLIENTS_MAX} clients are connected already; close one, then try again");
+        let told = rendered(&FromGate::Error {
+            error: error.clone(),
+        });
+        stream
+            .try_write(&told)
+            .map(drop)
+            .err()
+            .unwrap_or_else(|| io::Error::other(error))
+    }
+
     /// A first look at who connects; what counts is who sends.
     fn admit(&mut self, stream: UnixStream) -> io::Result<ClientId> {
-        if self.clients.len() >= CLIENTS_MAX {
-            return Err(io::Error::other("too many clients"));
-        }
         let peer = Peer::of(&stream)?;
         let judged = self.refusals.judge(&self.desk, peer.process(), &peer);
         judged.map_err(io::Error::other)?;
+        if self.clients.len() >= CLIENTS_MAX {
+            return Err(self.turn_away(&stream));
+        }
         let id = ClientId(self.next);
         self.next += 1;
         let (read, write) = stream.into_split();
@@ -236,6 +253,7 @@ impl Server {
             self.obey(client, message, sender);
         } else {
             self.refuse(client, "say hello first".into());
+            self.close(client);
         }
     }
 
@@ -311,8 +329,14 @@ impl Server {
 
 async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event>) {
     let mut lines = Lines::default();
+    let mut patience = HELLO_PATIENCE;
     loop {
-        match lines.next(stream).await {
+        let Ok(line) = tokio::time::timeout(patience, lines.next(stream)).await else {
+            tracing::warn!(?client, "a client says nothing: closed");
+            return;
+        };
+        patience = Duration::MAX;
+        match line {
             Ok(Some((text, sender))) => {
                 if events
                     .send(Event::Said(client, text, sender))
