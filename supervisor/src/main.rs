@@ -17,6 +17,7 @@ mod consent;
 mod control;
 mod describer;
 mod diagnostics;
+mod directory;
 mod doctor;
 mod exec;
 mod exit;

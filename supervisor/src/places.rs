@@ -106,9 +106,9 @@ impl Places {
         self.config.join("policy.toml")
     }
 
-    /// What people said for longer than a session, which need not exist either.
-    pub(crate) fn grants(&self) -> PathBuf {
-        self.config.join("grants.toml")
+    /// Where what people said for longer than a session is, which need not exist either.
+    pub(crate) fn config(&self) -> &Path {
+        &self.config
     }
 
     /// The log of session `name`.

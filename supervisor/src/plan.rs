@@ -44,7 +44,10 @@ impl<'a> Plan<'a> {
         }
         let note = session_note(args);
         crate::diagnostics::start(&places.diagnostics(&note.name))?;
-        let (policy, granted, past) = admitted_policy(args, &places)?;
+        let (policy, mut granted, past) = admitted_policy(args, &places)?;
+        if args.hide_state {
+            granted.hold()?;
+        }
         let log = args.audit.clone();
         Ok(Self {
             args,

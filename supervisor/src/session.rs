@@ -63,6 +63,8 @@ pub(crate) enum SessionError {
     #[error("{0}")]
     User(#[from] UserError),
     #[error("{0}")]
+    Grants(#[from] crate::grants::StoreError),
+    #[error("{0}")]
     Hide(#[from] HideError),
     #[error("{0}")]
     Past(#[from] crate::past::PastError),

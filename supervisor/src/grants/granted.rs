@@ -62,6 +62,15 @@ impl Granted {
         }
     }
 
+    /// Goes on with their file where it is now, whatever comes to lie over its path.
+    ///
+    /// # Errors
+    /// If its directory cannot be made or opened.
+    pub(crate) fn hold(&mut self) -> Result<(), StoreError> {
+        self.store.hold()?;
+        Ok(self.past.hold()?)
+    }
+
     /// The policy with all of them.
     ///
     /// # Errors

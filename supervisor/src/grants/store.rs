@@ -3,9 +3,9 @@
 //! It is the user's, and nobody else may write it. Who changes it holds a lock on its directory, makes
 //! sure that it is as execward left it, writes a new one beside it and puts that in its place.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -17,8 +17,8 @@ use rustix::io::Errno;
 
 use super::document::Document;
 use super::{Grant, Usage};
+use crate::directory::Directory;
 use crate::past::{Past, PastError};
-use crate::places::make_private;
 use crate::policy::PolicyFile;
 
 /// How long a change waits for another one.
@@ -28,7 +28,11 @@ const LOCK_PATIENCE: Duration = Duration::from_millis(200);
 #[derive(Clone, Debug)]
 pub(crate) struct Store {
     path: PathBuf,
+    directory: Directory,
 }
+
+/// The file's name.
+const NAME: &str = "grants.toml";
 
 /// What is in it.
 #[derive(Clone, Debug)]
@@ -78,8 +82,21 @@ pub(crate) enum StoreError {
 }
 
 impl Store {
-    pub(crate) fn at(path: PathBuf) -> Self {
-        Self { path }
+    /// The file is in `directory`, which need not be there.
+    pub(crate) fn below(directory: &Path) -> Self {
+        Self {
+            path: directory.join(NAME),
+            directory: Directory::at(directory.to_owned()),
+        }
+    }
+
+    /// Goes on where it is now, whatever comes to lie over its path.
+    ///
+    /// # Errors
+    /// If its directory cannot be made or opened.
+    pub(crate) fn hold(&mut self) -> Result<(), StoreError> {
+        let held = self.directory.hold();
+        held.map_err(self.system("hold the directory of"))
     }
 
     pub(crate) fn path(&self) -> &Path {
@@ -131,23 +148,19 @@ impl Store {
 
     fn file(&self) -> Result<PolicyFile, StoreError> {
         const OTHERS_MAY_WRITE: u32 = 0o022;
-        let mut options = OpenOptions::new();
-        options
-            .read(true)
-            .custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
-        let file = match options.open(&self.path) {
+        let file = match self.directory.open(NAME) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return PolicyFile::missing(&self.path).map_err(self.system("name"));
             }
-            Err(error) if error.raw_os_error() == Some(libc::ELOOP) => {
+            Err(error)
+                if error.raw_os_error() == Some(libc::ELOOP)
+                    || error.kind() == io::ErrorKind::InvalidInput =>
+            {
                 return Err(StoreError::NotRegular(self.path.clone()));
             }
             opened => opened.map_err(self.system("open"))?,
         };
         let seen = file.metadata().map_err(self.system("look at"))?;
-        if !seen.is_file() {
-            return Err(StoreError::NotRegular(self.path.clone()));
-        }
         let own = rustix::process::geteuid().as_raw();
         if seen.uid() != own || seen.mode() & OTHERS_MAY_WRITE != 0 {
             return Err(StoreError::NotOwn {
@@ -215,9 +228,8 @@ impl Store {
         past: &Past,
         change: impl FnOnce(&mut Document) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let directory = self.path.parent().unwrap_or(Path::new("/"));
-        make_private(directory).map_err(self.system("make the directory of"))?;
-        let directory = File::open(directory).map_err(self.system("open the directory of"))?;
+        let directory = self.directory.make();
+        let directory = directory.map_err(self.system("open the directory of"))?;
         lock(&directory).map_err(|errno| match errno {
             Errno::WOULDBLOCK => StoreError::Locked,
             errno => self.system("lock")(errno.into()),
@@ -238,23 +250,16 @@ impl Store {
 
     /// Puts `text` in the file's place, on the disk.
     fn replace(&self, text: &str, directory: &File) -> io::Result<()> {
-        let fresh = self
-            .path
-            .with_extension(format!("{}.new", std::process::id()));
+        let fresh = format!("{NAME}.{}", std::process::id());
         // Left by an earlier process of this number, if it is there.
-        match fs::remove_file(&fresh) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        let mut options = OpenOptions::new();
-        options.write(true).create_new(true).mode(0o600);
-        let written = options.open(&fresh).and_then(|mut file| {
+        self.directory.remove(&fresh)?;
+        let written = self.directory.create(&fresh).and_then(|mut file| {
             file.write_all(text.as_bytes())?;
             file.sync_all()?;
-            fs::rename(&fresh, &self.path)
+            self.directory.rename(&fresh, NAME)
         });
         if written.is_err() {
-            fs::remove_file(&fresh).ok();
+            self.directory.remove(&fresh).ok();
         }
         written?;
         directory.sync_all()

@@ -85,7 +85,7 @@ fn live(meant: &Where) -> Result<Vec<Session>, VerbError> {
 }
 
 fn store() -> Result<Store, VerbError> {
-    Ok(Store::at(Places::find()?.grants()))
+    Ok(Store::below(Places::find()?.config()))
 }
 
 fn stored() -> Result<Vec<ShownGrant>, VerbError> {

@@ -91,6 +91,14 @@ impl Past {
         Ok(past)
     }
 
+    /// Remembers what is accepted where it does now, whatever comes to lie over its path.
+    ///
+    /// # Errors
+    /// If that cannot be opened.
+    pub(crate) fn hold(&mut self) -> Result<(), PastError> {
+        self.accepted.hold()
+    }
+
     /// Takes `files` for the policy of a session that starts, and remembers them.
     ///
     /// # Errors

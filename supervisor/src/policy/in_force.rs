@@ -26,7 +26,7 @@ impl InForce {
     /// If a file of the policy or that of the grants cannot be read or has a fault.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
         let mut policy = LoadedPolicy::load(args, places)?;
-        let store = Store::at(places.grants());
+        let store = Store::below(places.config());
         let stored = store.read()?;
         policy.files.push(stored.file.clone());
         let rules = stored.beside(&policy.rules, &store, None);

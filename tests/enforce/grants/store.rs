@@ -4,7 +4,9 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown, symlink};
 use std::process::Command;
 
-use execward_tests::{Asking, Ground, binary, finish, is_root, needs_answers, of_type, until};
+use execward_tests::{
+    Asking, Ground, binary, finish, is_root, needs_answers, of_type, skip, until,
+};
 
 use super::{asking, ground, listed};
 use crate::approvals::ground as basis;
@@ -213,4 +215,50 @@ fn a_grant_is_taken_back_where_no_session_is_live() {
         "{left}"
     );
     assert!(ground.run(&["sh", "-c", "true"]).status.success());
+}
+
+/// CMD sees nothing of what execward keeps, and what is said is kept there all the same.
+#[test]
+fn what_is_said_is_kept_where_the_session_does_not_see_it() {
+    needs_answers!();
+    if !is_root() {
+        return skip("only root can hide what execward keeps");
+    }
+    for options in [
+        &["--hide-state"][..],
+        &["--user=nobody"],
+        &["--pid-namespace"],
+    ] {
+        let mut ground = ground();
+        fs::set_permissions(ground.path(""), Permissions::from_mode(0o1777)).unwrap();
+        for option in options {
+            ground = ground.option(option);
+        }
+        let mut asking = Asking::start(ground, "socket", "/usr/bin/touch a; echo $?; read x");
+        let words = ["allow", &asking.question().id, "--for", "always"];
+        asking.answer(&words);
+        assert_eq!(asking.stdout.next_line().unwrap(), "0");
+        assert_eq!(listed(&asking).len(), 1);
+        let _records = asking.end();
+        let ground = asking.into_ground().only_option("--prompt", "none");
+        let text = fs::read_to_string(ground.path(FILE)).unwrap();
+        assert!(text.contains("[[allow]]"), "{options:?}: {text}");
+        let ran = ground.run(&["sh", "-c", "/usr/bin/touch a"]);
+        assert_eq!(ran.status.code(), Some(0), "{options:?}: {}", ran.stderr);
+        let ran = decided(&ran.records).last().expect("a decision");
+        assert_eq!(ran, "grant", "{options:?}");
+    }
+}
+
+/// The grounds of the decisions on touch.
+fn decided(records: &[serde_json::Value]) -> impl DoubleEndedIterator<Item = String> {
+    let touch = |it: &&serde_json::Value| it["proc"]["path"] == "/usr/bin/touch";
+    let decisions: Vec<_> = of_type(records, "exec.decision").filter(touch).collect();
+    let reasons = decisions
+        .into_iter()
+        .map(|it| it["decision"]["reason"].as_str());
+    reasons
+        .map(|it| it.unwrap_or_default().to_owned())
+        .collect::<Vec<_>>()
+        .into_iter()
 }
