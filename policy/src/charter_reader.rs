@@ -77,6 +77,7 @@ impl Reader<'_> {
             children: None,
             expires: None,
             is_grant: false,
+            is_of_subtree: false,
             reason: None,
             instead: None,
             escalates: list.escalates,

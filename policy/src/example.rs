@@ -55,6 +55,7 @@ impl Example {
         let rule = Rule {
             expires: None,
             is_grant: false,
+            is_of_subtree: false,
             selectors: Selectors {
                 env: None,
                 via: None,

@@ -16,6 +16,18 @@ use crate::rule::Action;
 use crate::ruleset::Ruleset;
 use crate::source::{Includes, Layer, Source};
 
+/// What may run below a process that somebody allowed with all that it starts: nothing that reaches the
+/// network, hands work to another process, or has no path.
+const BELOW: &str = r#"["/**", "!@network", "!@brokers", "!@anonymous"]"#;
+
+/// The rule `id` by which unmatched calls below one process run: see [`Rule::key`](crate::Rule::key) and
+/// [`Ancestor::allowed_by`](crate::Ancestor::allowed_by). A deny or an ask holds all the same, and a program
+/// that is fed its own program as text is asked about.
+#[must_use]
+pub fn subtree_rule(id: &str) -> String {
+    format!("[[subtree]]\nid = \"{id}\"\nchildren = {BELOW}\n")
+}
+
 impl Ruleset {
     /// This policy with the rules of `grants` among the user's. Where what an operator types needs a
     /// rule, no allow is taken: such a policy leaves nothing to what somebody said.

@@ -33,6 +33,8 @@ pub(crate) enum Section {
     Audit,
     /// A file of grants, before the first table.
     Grants,
+    /// `[[subtree]]`, of grants.
+    Subtree,
     /// `[grants.ID]`.
     Grant,
 }
@@ -54,6 +56,7 @@ impl Section {
             Self::Env => "`[env]`",
             Self::Audit => "`[audit]`",
             Self::Grants => "a file of grants",
+            Self::Subtree => "`[[subtree]]`",
             Self::Grant => "`[grants.ID]`",
         }
     }
@@ -264,6 +267,9 @@ const KEYS: &[Key] = &[
     optional("escalate",         &[Section::Charter], Form::List(Kind::Command)),
     optional("untrusted",        &[Section::Env], Form::List(Kind::EnvName)),
     optional("grants",           &[Section::Grants], Form::Map(Section::Grant)),
+    optional("subtree",          &[Section::Grants], Form::Tables(Section::Subtree)),
+    required("id",               &[Section::Subtree], Form::Text(Kind::Id)),
+    required("children",         &[Section::Subtree], Form::Texts(Kind::Program)),
     required("scope",            NOTE, Form::Choice(&["exact", "flags", "prefix", "program"])),
     required("covers",           NOTE, Form::Text(Kind::Free)),
     required("by",               NOTE, Form::Text(Kind::Free)),
@@ -342,7 +348,7 @@ pub(crate) fn nearest(
 mod tests {
     use super::*;
 
-    const SECTIONS: [Section; 14] = [
+    const SECTIONS: [Section; 15] = [
         Section::Top,
         Section::Mode,
         Section::Reject,
@@ -356,6 +362,7 @@ mod tests {
         Section::Env,
         Section::Audit,
         Section::Grants,
+        Section::Subtree,
         Section::Grant,
     ];
 

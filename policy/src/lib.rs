@@ -169,6 +169,7 @@ pub use diagnostic::{Diagnostics, Fault, Place, Style};
 pub use digest::Digest;
 pub use explain::{Explanation, Hit, Miss, Objection};
 pub use grammar::command_table;
+pub use grant::subtree_rule;
 pub use lint::{Machine, Warning};
 pub use mode::{Ask, Mode, Security};
 pub use places::Places;

@@ -182,6 +182,9 @@ impl Reader<'_> {
                 self.rule(action, section, table);
             }
         }
+        for table in fields.elements("subtree") {
+            self.rule(Action::Allow, Section::Subtree, table);
+        }
     }
 
     fn version(&mut self, fields: &Fields<'_>) {

@@ -74,6 +74,7 @@ impl Reader<'_> {
             instead: own_text("instead"),
             escalates: escalates.unwrap_or(false),
             is_grant: self.standing == Standing::Grants,
+            is_of_subtree: section == Section::Subtree,
             written: Written::of(&fields, section),
         };
         let place = self.checker.source.place(id.span);
@@ -96,7 +97,7 @@ impl Reader<'_> {
         let is_there = |name: &str| table.contains_key(name) || fields.is_meant(name);
         let mut selecting = keys::of(section).filter(|key| key.selects && is_there(key.name));
         let is_of_later = selecting.clone().any(|key| key.support == Support::Later);
-        if !self.checker.is_whole || is_of_later {
+        if !self.checker.is_whole || is_of_later || section == Section::Subtree {
             return;
         }
         let what = "say what it is about: `program`, `command`, `argv` or `tool`".to_owned();

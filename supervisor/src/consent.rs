@@ -130,6 +130,7 @@ impl Gate {
         };
         let lasting = match span {
             Span::Once => None,
+            Span::Subtree => Some(open.asked.offered.with_all_below()),
             Span::Session | Span::Always | Span::Until(_) => {
                 let scope = response.scope.into();
                 let found = open.asked.offered.find(said, scope);
@@ -215,7 +216,10 @@ impl Gate {
             return judgement;
         }
         match self.keep_allow(asked, subject, image) {
-            Ok(()) => judgement.of_person(Said::Allow, Reason::User, None),
+            Ok(passed_down) => {
+                let judgement = judgement.of_person(Said::Allow, Reason::User, None);
+                judgement.passing_down(passed_down)
+            }
             Err(error) => judgement.unkept(&error),
         }
     }

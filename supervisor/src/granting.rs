@@ -3,9 +3,14 @@
 //! A change is recorded before it counts. What is allowed of a file that the session could change, or of
 //! a script, is bound to its content as it was when it was asked about.
 
+use std::os::fd::OwnedFd;
 use std::rc::Rc;
+use std::sync::Arc;
 
-use execward_policy::{Action, Amendment, Content, Digest, ExecRequest, Ruleset, Scope};
+use execward_policy::{
+    Action, Amendment, Content, Digest, ExecRequest, Layer, RuleKey, Ruleset, Scope, subtree_rule,
+};
+use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::audit::{Approver, GrantNote, LogError};
 use crate::clock;
@@ -13,7 +18,7 @@ use crate::consent::Said;
 use crate::control::{ClientId, Notice, ShownGrant};
 use crate::exec::Image;
 use crate::gate::Gate;
-use crate::grants::{Grant, Moved, NotGranted, Note, Span, Usage, fresh_name};
+use crate::grants::{Grant, Moved, NotGranted, Note, OfSession, Span, Usage, fresh_name};
 use crate::parking::Asked;
 use crate::subject::Subject;
 
@@ -26,11 +31,14 @@ pub(crate) struct Offered {
     denies: Vec<Amendment>,
 }
 
-/// An answer that is to be kept.
+/// How an answer is to be kept.
 #[derive(Clone, Debug)]
 pub(crate) struct Lasting {
     id: String,
-    amendment: Amendment,
+    rule: String,
+    scope: &'static str,
+    covers: String,
+    content: Content,
 }
 
 /// Why an answer is not kept: what it was about is refused.
@@ -38,6 +46,8 @@ pub(crate) struct Lasting {
 pub(crate) enum NotKept {
     #[error("what it holds could not be read in time, so nothing can be bound to it; answer once")]
     NoContent,
+    #[error("its process is gone")]
+    Gone,
     #[error("{0}")]
     NotGranted(#[from] NotGranted),
     #[error("it cannot be logged: {0}")]
@@ -76,10 +86,33 @@ impl Offered {
             let scopes = amendments.iter().map(|it| it.scope.as_str());
             return Err(scopes.collect::<Vec<_>>().join(", "));
         };
+        let Amendment {
+            scope,
+            rule,
+            covers,
+            content,
+        } = found.clone();
         Ok(Lasting {
             id: format!("{}-{scope}", self.name),
-            amendment: found.clone(),
+            rule,
+            scope: scope.as_str(),
+            covers,
+            content,
         })
+    }
+
+    /// How it would be kept that a process is allowed with all that it starts.
+    pub(crate) fn with_all_below(&self) -> Lasting {
+        let id = format!("{}-subtree", self.name);
+        Lasting {
+            rule: subtree_rule(&id),
+            id,
+            scope: "subtree",
+            covers: "what this process starts, until it ends, but for what denies and asks are about, the \
+                     network, and programs that are fed as text"
+                .to_owned(),
+            content: Content::Any,
+        }
     }
 }
 
@@ -87,7 +120,7 @@ impl Lasting {
     /// The grant that it is, of an answer to `asked`.
     fn grant(&self, asked: &Asked, digest: Option<Digest>, session: &str) -> Option<Grant> {
         let answer = asked.answer.as_ref()?;
-        let mut rule = self.amendment.rule.clone();
+        let mut rule = self.rule.clone();
         let mut add = |key: &str, value: toml_edit::Value| rule += &format!("{key} = {value}\n");
         if let Some(digest) = digest {
             add("sha256", digest.to_string().into());
@@ -114,8 +147,8 @@ impl Lasting {
             rule,
             expires,
             note: Note {
-                scope: self.amendment.scope.to_string(),
-                covers: self.amendment.covers.clone(),
+                scope: self.scope.to_owned(),
+                covers: self.covers.clone(),
                 by: format!("uid {uid} (process {pid})"),
                 session: session.to_owned(),
                 exec: asked.exec_id.to_string(),
@@ -145,7 +178,8 @@ impl Gate {
         scripts
     }
 
-    /// Keeps the answer to the question about an exec that is about to go on, if it is to last.
+    /// Keeps the answer to the question about an exec that is about to go on, if it is to last. Returns
+    /// the rule by which more may run below.
     ///
     /// # Errors
     /// If it cannot be kept.
@@ -154,7 +188,7 @@ impl Gate {
         asked: &Asked,
         subject: &Subject,
         image: &Image,
-    ) -> Result<(), NotKept> {
+    ) -> Result<Option<RuleKey>, NotKept> {
         let digest = match content(Some(asked)) {
             None | Some(Content::Any) => None,
             Some(Content::Program) => image.target().and_then(|it| it.facts().sha256),
@@ -167,7 +201,15 @@ impl Gate {
         if is_bound && digest.is_none() {
             return Err(NotKept::NoContent);
         }
-        self.keep(asked, digest)
+        let answer = asked.answer.as_ref();
+        let is_of_subtree = answer.is_some_and(|answer| answer.span == Span::Subtree);
+        let root = is_of_subtree.then(|| root_of(subject)).transpose()?;
+        self.keep(asked, digest, root)?;
+        let lasting = answer.and_then(|answer| answer.lasting.as_ref());
+        Ok(lasting.filter(|_| is_of_subtree).map(|lasting| RuleKey {
+            layer: Layer::User,
+            id: lasting.id.clone(),
+        }))
     }
 
     /// Keeps a refusal, if it is to last.
@@ -175,10 +217,15 @@ impl Gate {
     /// # Errors
     /// If it cannot be kept.
     pub(crate) fn keep_deny(&mut self, asked: &Asked) -> Result<(), NotKept> {
-        self.keep(asked, None)
+        self.keep(asked, None, None)
     }
 
-    fn keep(&mut self, asked: &Asked, digest: Option<Digest>) -> Result<(), NotKept> {
+    fn keep(
+        &mut self,
+        asked: &Asked,
+        digest: Option<Digest>,
+        root: Option<OwnedFd>,
+    ) -> Result<(), NotKept> {
         let Some(answer) = &asked.answer else {
             return Ok(());
         };
@@ -191,10 +238,15 @@ impl Gate {
         self.granted.try_out(&grant)?;
         self.ledger
             .grant_added(GrantNote::of(&grant, span), sender, &self.watch)?;
-        if let Err(error) = self
-            .granted
-            .keep(grant.clone(), span, asked.asked_by.clone())
-        {
+        let kept = self.granted.keep(
+            grant.clone(),
+            span,
+            OfSession {
+                asked_by: asked.asked_by.clone(),
+                root: root.map(Arc::new),
+            },
+        );
+        if let Err(error) = kept {
             let note = GrantNote::of(&grant, span);
             self.ledger
                 .grant_removed(note, None, Some(error.to_string()), &self.watch);
@@ -237,6 +289,25 @@ impl Gate {
         revoked.map(|()| true)
     }
 
+    /// Drops what was said of processes that have ended, with all below them.
+    pub(crate) fn end_subtrees(&mut self) {
+        let ended = self.granted.end_subtrees();
+        if ended.is_empty() {
+            return;
+        }
+        match self.granted.rules() {
+            Ok(rules) => self.rules = Rc::new(rules),
+            // Nobody is below them any more: their rules hold for nothing.
+            Err(error) => tracing::error!(%error, "the rules of ended grants stay"),
+        }
+        for grant in ended {
+            let note = GrantNote::of(&grant, Span::Subtree);
+            let why = "its process has ended".to_owned();
+            self.ledger
+                .grant_removed(note, None, Some(why), &self.watch);
+        }
+    }
+
     /// Goes over to another policy with all that was said.
     pub(crate) fn go_over(&mut self, moved: Moved) {
         let (rules, gone) = self.granted.go_over(moved);
@@ -250,10 +321,24 @@ impl Gate {
     }
 }
 
+/// A pidfd of the process that is to be allowed with all that it starts.
+fn root_of(subject: &Subject) -> Result<OwnedFd, NotKept> {
+    let pidfd = subject
+        .caller
+        .pid
+        .as_rustix()
+        .ok_or(rustix::io::Errno::SRCH);
+    let pidfd = pidfd.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
+    let pidfd = pidfd.map_err(|_| NotKept::Gone)?;
+    // Its number was its own until here.
+    subject.view.task().status().map_err(|_| NotKept::Gone)?;
+    Ok(pidfd)
+}
+
 /// What an answer that lasts is to be bound to.
 fn content(asked: Option<&Asked>) -> Option<&Content> {
     let answer = asked?.answer.as_ref()?;
     let is_allow = answer.said == Said::Allow;
     let lasting = answer.lasting.as_ref().filter(|_| is_allow)?;
-    Some(&lasting.amendment.content)
+    Some(&lasting.content)
 }

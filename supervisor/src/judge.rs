@@ -145,6 +145,14 @@ impl Judgement {
         }
     }
 
+    /// What is allowed with `rule`, by whose `children` more may run below.
+    pub(crate) fn passing_down(self, rule: Option<RuleKey>) -> Self {
+        Self {
+            allowed_by: rule.or(self.allowed_by),
+            ..self
+        }
+    }
+
     /// A question whose answer was to be kept and is not.
     pub(crate) fn unkept(self, error: &NotKept) -> Self {
         Self {

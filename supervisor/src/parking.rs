@@ -15,21 +15,27 @@ use crate::approval::{Approvers, FactsDigest, Pending, Prompt, ShownAmendment, W
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
 use crate::consent::Answer;
-use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
+use crate::control::{
+    Bouncer, Control, ControlError, Notice, Request, Required, ShownProcess, SocketPlace,
+};
 use crate::exec::Image;
 use crate::fault::{self, Phase};
 use crate::gate::Gate;
 use crate::granting::Offered;
 use crate::judge::Judgement;
+use crate::pid_namespace::PidNamespace;
 use crate::plan::Plan;
 use crate::room::Share;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
-use crate::tracee::Procfs;
+use crate::tracee::{Procfs, Status, Tid};
 use crate::withdrawal::CutShort;
 
 /// How often tasks that wait are looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Most processes above one that are shown.
+const ANCESTRY_MAX: usize = 16;
 
 /// Everything about questions.
 #[derive(Debug)]
@@ -221,7 +227,8 @@ impl Gate {
             share: subject.share.clone(),
             _image: image,
         });
-        if let Err(why) = self.put_question(&asked, &judgement) {
+        let ancestry = self.ancestry(subject.view.status());
+        if let Err(why) = self.put_question(&asked, &judgement, ancestry) {
             tracing::error!(why, "a question cannot be asked");
             return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
         }
@@ -251,8 +258,38 @@ impl Gate {
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
     }
 
+    /// The processes above a task, up to CMD, by what they are now.
+    fn ancestry(&self, task: &Status) -> Vec<ShownProcess> {
+        let mut above = Vec::new();
+        let mut next = task.ppid;
+        let adopter = self.namespace.as_ref().map(PidNamespace::first);
+        // Whoever is below one that has ended is below the gate, or who adopts in its stead.
+        while above.len() < ANCESTRY_MAX && next != Tid::own() && Some(next) != adopter {
+            let Ok(task) = self.kernel.proc.task(next) else {
+                break;
+            };
+            let (Ok(status), Ok(path)) = (task.status(), task.link_text("exe")) else {
+                break;
+            };
+            above.push(ShownProcess {
+                pid: next.as_u32(),
+                path: path.escape_ascii().to_string(),
+            });
+            if next == self.command.pid {
+                break;
+            }
+            next = status.ppid;
+        }
+        above
+    }
+
     /// The record that an exec is held, then the question.
-    fn put_question(&mut self, asked: &Asked, judgement: &Judgement) -> Result<(), String> {
+    fn put_question(
+        &mut self,
+        asked: &Asked,
+        judgement: &Judgement,
+        ancestry: Vec<ShownProcess>,
+    ) -> Result<(), String> {
         let asked_at = clock::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
@@ -267,6 +304,7 @@ impl Gate {
             judgement.unanswered,
         )
         .map_err(|error| error.to_string())?;
+        request.ancestry = ancestry;
         let allows = asked.offered.allows().iter().cloned();
         request.amendments = allows.map(ShownAmendment::from).collect();
         self.ledger

@@ -6,6 +6,7 @@
 )]
 
 mod store;
+mod subtree;
 
 use execward_tests::{Asking, Ground, needs_answers, of_type};
 use serde_json::Value;

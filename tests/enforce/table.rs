@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 36] = [
+const TESTS: [&str; 37] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -19,6 +19,7 @@ const TESTS: [&str; 36] = [
     include_str!("failed.rs"),
     include_str!("floods.rs"),
     include_str!("grants/store.rs"),
+    include_str!("grants/subtree.rs"),
     include_str!("hidden.rs"),
     include_str!("identity.rs"),
     include_str!("input.rs"),

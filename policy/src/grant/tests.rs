@@ -108,3 +108,54 @@ fn any_call_can_be_refused_for_good() {
         }
     }
 }
+
+#[test]
+fn what_a_person_allows_with_all_that_it_starts_lifts_what_no_rule_is_about() {
+    let rules = "[[ask]]\nid = \"asked\"\ncommand = \"git push\"\n[[deny]]\nid = \"no\"\nprogram = \"touch\"\n";
+    let rules = policy(&format!("{POLICY}{rules}"));
+    let granted = granting(&rules, &format!("version = 1\n{}", subtree_rule("g1"))).unwrap();
+    assert!(granted.wants_lineage() && !rules.wants_lineage());
+    let below = |line: &str, allowed_by: Option<&str>| {
+        let key = |id: &str| crate::RuleKey {
+            layer: Layer::User,
+            id: id.to_owned(),
+        };
+        let mut request = call(line);
+        request
+            .lineage
+            .ancestors
+            .push(std::sync::Arc::new(crate::Ancestor {
+                files: vec![ProgramFile::at(b"/usr/bin/make")],
+                allowed_by: allowed_by.map(key),
+            }));
+        granted.decide(&request, NOW).decision()
+    };
+    for (line, expected) in [
+        ("cc -c x.c", Decision::Allow),
+        ("sh -c cc", Decision::Allow),
+        ("sh -ec cc", Decision::Allow),
+        ("bash build.sh", Decision::Allow),
+        ("python3 gen.py", Decision::Allow),
+        ("node build.js", Decision::Allow),
+        ("git status", Decision::Allow),
+        ("python3 -c code", Decision::Ask),
+        ("python3", Decision::Ask),
+        ("node -e code", Decision::Ask),
+        ("perl -e code", Decision::Ask),
+        ("sh", Decision::Ask),
+        ("bash -s x", Decision::Ask),
+        ("curl https://x.example", Decision::Ask),
+        ("git push", Decision::Ask),
+        ("touch x", Decision::Deny),
+    ] {
+        assert_eq!(below(line, Some("g1")), expected, "{line}");
+        // The rule is about no call by itself, nor about those below another process.
+        let own = if expected == Decision::Deny {
+            Decision::Deny
+        } else {
+            Decision::Ask
+        };
+        assert_eq!(below(line, None), own, "{line}");
+        assert_eq!(below(line, Some("own")), own, "{line}");
+    }
+}

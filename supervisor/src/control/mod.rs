@@ -19,5 +19,6 @@ pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{
-    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, Unanswered,
+    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
+    Unanswered,
 };

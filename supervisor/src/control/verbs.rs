@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::client::{ClientError, Session, sessions};
-use super::wire::{Decision, Required, Response, line};
+use super::wire::{Decision, Required, Response, ShownProcess, line};
 use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
@@ -173,7 +173,7 @@ pub(crate) fn answer(
 pub(crate) fn allowing(span: Span) -> Decision {
     match span {
         Span::Once => Decision::AllowOnce,
-        Span::Session | Span::Always | Span::Until(_) => Decision::AllowAlways,
+        Span::Subtree | Span::Session | Span::Always | Span::Until(_) => Decision::AllowAlways,
     }
 }
 
@@ -211,14 +211,26 @@ fn one_line(required: &Required, now: Timestamp) -> String {
     let left = request.expires_at.duration_since(now);
     let left = Duration::try_from(left).unwrap_or_default();
     format!(
-        "{} {}  (process {} in {}; {ground}; {} in {})",
+        "{} {}  (process {} in {}{}; {ground}; {} in {})",
         required.request_id,
         command(required),
         pid.unwrap_or_default(),
         quoted(cwd.unwrap_or_default()),
+        below(&request.ancestry),
         request.unanswered.in_words(),
         in_words(left)
     )
+}
+
+/// `, below /usr/bin/make, /usr/bin/dash`: the nearest processes that it is below.
+fn below(ancestry: &[ShownProcess]) -> String {
+    let nearest = ancestry.iter().take(3).map(|process| quoted(&process.path));
+    let nearest: Vec<_> = nearest.collect();
+    let more = if ancestry.len() > 3 { ", ..." } else { "" };
+    match nearest.is_empty() {
+        true => String::new(),
+        false => format!(", below {}{more}", nearest.join(", ")),
+    }
 }
 
 /// The file's own path and the arguments, each as a word of a shell.

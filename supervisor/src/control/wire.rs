@@ -112,6 +112,9 @@ pub(crate) struct Request {
     /// The exact bytes of values in `proc` that are not UTF-8: base64 by JSON pointer.
     #[serde(default, skip_serializing_if = "ExactBytes::is_empty")]
     pub(crate) bytes: ExactBytes,
+    /// The processes that it is below, nearest first, up to CMD.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ancestry: Vec<ShownProcess>,
     /// The rule that asks; none where the policy's mode does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<RuleNote>,
@@ -127,6 +130,14 @@ pub(crate) struct Request {
     /// The rules that could be saved, so that calls like this one are not asked about again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) amendments: Vec<ShownAmendment>,
+}
+
+/// A process that is an ancestor of the one that asks, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownProcess {
+    pub(crate) pid: u32,
+    /// Its program's file.
+    pub(crate) path: String,
 }
 
 /// What becomes of an exec that nobody answers for.
@@ -282,6 +293,7 @@ impl Request {
             asked_at,
             expires_at,
             unanswered,
+            ancestry: Vec::new(),
             amendments: Vec::new(),
         })
     }
@@ -305,10 +317,15 @@ impl Response {
             (Decision::AllowOnce, Some(_)) => return Err("`allow-once` lasts once"),
             (Decision::AllowAlways, Some(Span::Once)) => return Err("`allow-always` lasts"),
             (Decision::AllowAlways, duration) => duration.unwrap_or(Span::Session),
+            (Decision::Deny, Some(Span::Subtree)) => {
+                return Err("nothing runs below what is refused");
+            }
             (Decision::Deny, duration) => duration.unwrap_or_default(),
         };
-        if span == Span::Once && self.scope != Scope::Exact {
-            return Err("a scope is that of an answer that lasts: say how long");
+        if matches!(span, Span::Once | Span::Subtree) && self.scope != Scope::Exact {
+            return Err(
+                "a scope is that of an answer for more processes than this one: say how long",
+            );
         }
         Ok(span)
     }

@@ -1,6 +1,8 @@
 //! The grants that count in one session.
 
 use std::collections::BTreeMap;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use execward_policy::{Action, Diagnostics, Layer, NoIncludes, Ruleset, Source, Style};
@@ -10,6 +12,7 @@ use super::store::no_places;
 use super::{Grant, Span, Store, StoreError, Stored, Usage};
 use crate::clock;
 use crate::past::Past;
+use crate::tracee::is_alive;
 
 /// Most grants that count at once: no person says more, and all of them are told to a client at once.
 const GRANTS_MAX: usize = 512;
@@ -28,14 +31,20 @@ pub(crate) struct Granted {
     past: Past,
     stored: Stored,
     /// In memory alone.
-    of_session: Vec<OfSession>,
+    of_session: Vec<(Grant, OfSession)>,
     /// What came of stored ones, and is not in their file.
     used: BTreeMap<String, Usage>,
     next_flush: Option<Instant>,
 }
 
-/// A grant, and the rule that asked, if one did.
-type OfSession = (Grant, Option<String>);
+/// On what a grant of the session depends.
+#[derive(Clone, Debug)]
+pub(crate) struct OfSession {
+    /// The rule that asked, if one did.
+    pub(crate) asked_by: Option<String>,
+    /// The process, if it is about one and what is below it.
+    pub(crate) root: Option<Arc<OwnedFd>>,
+}
 
 /// Why a grant does not count.
 #[derive(Debug, thiserror::Error)]
@@ -113,7 +122,7 @@ impl Granted {
         self.rules_with(Some(grant)).map(drop)
     }
 
-    /// Keeps a grant for `span`, the answer to a question of the rule `asked_by`.
+    /// Keeps a grant for `span`; `of_session` is what one of the session depends on.
     ///
     /// # Errors
     /// If it cannot be kept: nothing has changed then.
@@ -121,13 +130,13 @@ impl Granted {
         &mut self,
         grant: Grant,
         span: Span,
-        asked_by: Option<String>,
+        of_session: OfSession,
     ) -> Result<(), NotGranted> {
         if span.is_stored() {
             self.store.add(&grant, &self.past)?;
             self.stored = self.store.read()?;
         } else {
-            self.of_session.push((grant, asked_by));
+            self.of_session.push((grant, of_session));
         }
         Ok(())
     }
@@ -135,7 +144,10 @@ impl Granted {
     /// All of them, each with how long it counts.
     pub(crate) fn all(&self) -> impl Iterator<Item = (Grant, Span)> {
         let of_session = self.of_session.iter();
-        let of_session = of_session.map(|(grant, _)| (grant.clone(), Span::Session));
+        let of_session = of_session.map(|(grant, it)| {
+            let span = it.root.as_ref().map_or(Span::Session, |_| Span::Subtree);
+            (grant.clone(), span)
+        });
         let stored = self.stored.grants.iter().map(|grant| {
             let mut grant = grant.clone();
             if let Some(more) = self.used.get(&grant.id) {
@@ -145,6 +157,24 @@ impl Granted {
             (grant, span)
         });
         of_session.chain(stored)
+    }
+
+    /// The processes that grants are about; readable once they have ended.
+    pub(crate) fn roots(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        let roots = self
+            .of_session
+            .iter()
+            .filter_map(|(_, it)| it.root.as_ref());
+        roots.map(|root| root.as_fd())
+    }
+
+    /// Takes out those whose process has ended.
+    pub(crate) fn end_subtrees(&mut self) -> Vec<Grant> {
+        let has_ended = |(_, it): &mut (Grant, OfSession)| {
+            it.root.as_ref().is_some_and(|it| !is_alive(it.as_fd()))
+        };
+        let ended = self.of_session.extract_if(.., has_ended);
+        ended.map(|(grant, _)| grant).collect()
     }
 
     /// Takes the grant `id` back. It counts no more here, whatever comes of its file.
@@ -220,9 +250,9 @@ impl Granted {
     /// # Errors
     /// If they have faults together.
     pub(crate) fn beside(&self, policy: Ruleset) -> Result<Moved, NotGranted> {
-        let is_asked = |(grant, by): &&OfSession| {
+        let is_asked = |(grant, it): &&(Grant, OfSession)| {
             let asks = |id: &String| policy.rules().any(|rule| rule.id() == id);
-            grant.action != Action::Allow || by.as_ref().is_none_or(asks)
+            grant.action != Action::Allow || it.asked_by.as_ref().is_none_or(asks)
         };
         let (of_session, gone): (Vec<_>, Vec<_>) = self.of_session.iter().partition(is_asked);
         let of_session: Vec<_> = of_session.into_iter().cloned().collect();
@@ -248,7 +278,7 @@ impl Granted {
 pub(crate) struct Moved {
     policy: Ruleset,
     rules: Ruleset,
-    of_session: Vec<OfSession>,
+    of_session: Vec<(Grant, OfSession)>,
     gone: Vec<Grant>,
 }
 

@@ -14,7 +14,7 @@ mod verbs;
 use execward_policy::Action;
 use jiff::Timestamp;
 
-pub(crate) use granted::{Granted, Moved, NotGranted};
+pub(crate) use granted::{Granted, Moved, NotGranted, OfSession};
 pub(crate) use note::{Note, Usage};
 pub(crate) use span::Span;
 pub(crate) use store::{Store, StoreError, Stored};

@@ -14,6 +14,8 @@ pub(crate) enum Span {
     /// For the process that waits, and nothing else.
     #[default]
     Once,
+    /// For it and what runs below it, until it ends.
+    Subtree,
     /// For every exec that its scope covers, until the session ends.
     Session,
     /// For every one of every session, until somebody takes it back.
@@ -32,7 +34,7 @@ impl Span {
     pub(crate) fn end(self) -> Option<Timestamp> {
         match self {
             Self::Until(end) => Some(end),
-            Self::Once | Self::Session | Self::Always => None,
+            Self::Once | Self::Subtree | Self::Session | Self::Always => None,
         }
     }
 }
@@ -41,6 +43,7 @@ impl fmt::Display for Span {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Once => f.write_str("once"),
+            Self::Subtree => f.write_str("subtree"),
             Self::Session => f.write_str("session"),
             Self::Always => f.write_str("always"),
             Self::Until(end) => end.fmt(f),
@@ -52,7 +55,7 @@ impl fmt::Display for Span {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum SpanError {
     #[error(
-        "write `once`, `session`, `always`, a time from now such as `2h` or `3d`, a date such as \
+        "write `once`, `subtree`, `session`, `always`, a time from now such as `2h` or `3d`, a date such as \
          2027-01-31 (to its end, UTC) or a time such as 2027-01-31T18:00:00Z"
     )]
     Unknown,
@@ -67,6 +70,7 @@ impl FromStr for Span {
         let now = Timestamp::now();
         let end = match text {
             "once" => return Ok(Self::Once),
+            "subtree" => return Ok(Self::Subtree),
             "session" => return Ok(Self::Session),
             "always" => return Ok(Self::Always),
             _ => end_of(text, now).ok_or(SpanError::Unknown)?,
@@ -113,7 +117,13 @@ mod tests {
     #[test]
     fn spans_are_words_times_from_now_and_dates() {
         let parse = |text: &str| text.parse::<Span>();
-        for word in ["once", "session", "always", "2999-01-31T18:00:00Z"] {
+        for word in [
+            "once",
+            "subtree",
+            "session",
+            "always",
+            "2999-01-31T18:00:00Z",
+        ] {
             assert_eq!(parse(word).unwrap().to_string(), word);
         }
         let end = |text: &str| parse(text).unwrap().end().unwrap();

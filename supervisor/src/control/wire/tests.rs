@@ -68,6 +68,7 @@ fn a_question_has_the_names_of_the_contract_and_is_ascii() {
             asked_at: Timestamp::UNIX_EPOCH,
             expires_at: Timestamp::UNIX_EPOCH,
             unanswered: Unanswered::Deny,
+            ancestry: Vec::new(),
             amendments: Vec::new(),
         },
     }));
