@@ -253,6 +253,7 @@ impl Gate {
             return Err(error.into());
         }
         self.rules = Rc::new(self.granted.rules()?);
+        self.parking.is_to_reconsider = true;
         Ok(())
     }
 
@@ -312,6 +313,7 @@ impl Gate {
     pub(crate) fn go_over(&mut self, moved: Moved) {
         let (rules, gone) = self.granted.go_over(moved);
         self.rules = Rc::new(rules);
+        self.parking.is_to_reconsider = true;
         for grant in gone {
             let why = "the rule that asked is gone from the policy".to_owned();
             let note = GrantNote::of(&grant, Span::Session);
