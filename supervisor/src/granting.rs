@@ -134,7 +134,8 @@ impl Lasting {
                 )),
             );
         }
-        if let Some(reason) = &answer.reason {
+        // Of an allow nobody is told why.
+        if let (Said::Deny, Some(reason)) = (answer.said, &answer.reason) {
             add("reason", reason.as_str().into());
         }
         let Approver { uid, pid } = answer.approver;
