@@ -17,8 +17,9 @@ use crate::ruleset::Ruleset;
 use crate::source::{Includes, Layer, Source};
 
 /// What may run below a process that somebody allowed with all that it starts: nothing that reaches the
-/// network, hands work to another process, or has no path.
-const BELOW: &str = r#"["/**", "!@network", "!@brokers", "!@anonymous"]"#;
+/// network, hands work to another process, has no path, or is another program by its arguments.
+const BELOW: &str =
+    r#"["/**", "!@network", "!@brokers", "!@anonymous", "!@loaders", "!@multicall"]"#;
 
 /// The rule `id` by which unmatched calls below one process run: see [`Rule::key`](crate::Rule::key) and
 /// [`Ancestor::allowed_by`](crate::Ancestor::allowed_by). A deny or an ask holds all the same, and a program

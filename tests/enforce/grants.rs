@@ -195,30 +195,28 @@ fn a_grant_of_a_file_that_the_session_can_change_is_bound_to_its_content() {
 }
 
 #[test]
-fn a_grant_of_a_script_ends_with_its_content_and_not_with_its_arguments() {
+fn a_grant_of_a_script_ends_with_its_content_and_its_arguments() {
     needs_answers!();
     let ground = ground();
     let script = ground.script("build", "echo \"$1\"");
     let text = format!(
-        "/usr/bin/sh {script} a; /usr/bin/sh {script} b; echo 'echo other' >{script}; \
-         /usr/bin/sh {script} c; echo $?"
+        "/usr/bin/sh {script} a; /usr/bin/sh {script} a; echo 'echo evil' | /usr/bin/sh -s {script} a; echo $?; \
+         echo 'echo other' >{script}; /usr/bin/sh {script} a; echo $?"
     );
     let mut asking = Asking::start(ground, "socket", &text);
-    let words = [
-        "allow",
-        &asking.question().id,
-        "--for",
-        "session",
-        "--scope",
-        "program",
-    ];
-    asking.answer(&words);
-    assert_eq!(asking.stdout.next_line().unwrap(), "a");
-    assert_eq!(asking.stdout.next_line().unwrap(), "b");
-    asking.answer(&["deny", &asking.question().id]);
-    assert_eq!(asking.stdout.next_line().unwrap(), "126");
+    let first = asking.question();
+    let wider = ["allow", &first.id, "--for", "session", "--scope", "program"];
+    assert_eq!(asking.client(&wider).0, Some(1));
+    asking.answer(&["allow", &first.id, "--for", "session"]);
+    for expected in ["a", "a"] {
+        assert_eq!(asking.stdout.next_line().unwrap(), expected);
+    }
+    for _ in 0..2 {
+        asking.answer(&["deny", &asking.question().id]);
+        assert_eq!(asking.stdout.next_line().unwrap(), "126");
+    }
     let records = asking.end();
-    assert_eq!(of_type(&records, "exec.held").count(), 2);
+    assert_eq!(of_type(&records, "exec.held").count(), 3);
 }
 
 #[test]

@@ -257,9 +257,10 @@ fn what_is_saved_lets_the_call_and_its_like_run_and_no_other() {
 #[test]
 fn a_script_is_offered_with_its_content_and_an_interpreter_alone_is_not() {
     for (line, offered) in [
-        ("python3 /w/a.py x", "exact program"),
-        ("sh /w/a.sh", "exact program"),
+        ("python3 /w/a.py x", "exact"),
+        ("sh /w/a.sh", "exact"),
         ("python3 -c code /w/a.py", ""),
+        ("bash -s /w/a.sh", ""),
         ("python3", ""),
         ("bash -c ls /w/a.sh", ""),
         ("env python3 /w/a.py", ""),

@@ -146,6 +146,8 @@ fn what_a_person_allows_with_all_that_it_starts_lifts_what_no_rule_is_about() {
         ("bash -s x", Decision::Ask),
         ("curl https://x.example", Decision::Ask),
         ("git push", Decision::Ask),
+        ("busybox sh", Decision::Ask),
+        ("ld.so /usr/bin/python3 -c code", Decision::Ask),
         ("touch x", Decision::Deny),
     ] {
         assert_eq!(below(line, Some("g1")), expected, "{line}");

@@ -208,7 +208,7 @@ pub(super) fn script_holds(
                 destination.is_some_and(|it| it.kind == FileKind::Regular)
             };
             let script = scripts.next();
-            !inline::runs_inline(image)
+            !inline::runs_unseen(image)
                 && script.is_some_and(|script| is_file(script) && is_on(script))
                 && scripts.next().is_none()
         }

@@ -238,7 +238,7 @@ pub(crate) enum Scope {
     Flags,
     /// Its command in its ordinary use
     Prefix,
-    /// Its program, or the script that it is given, with any arguments
+    /// Its program with any arguments
     Program,
 }
 

@@ -44,14 +44,27 @@ pub(crate) fn list(args: &GrantsListArgs, out: &mut impl Write) -> Result<ExitSt
 /// # Errors
 /// If there is no such grant, or it counts on somewhere.
 pub(crate) fn revoke(args: &RevokeArgs, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
-    let mut live = live(&args.place.meant())?;
+    let live = live(&args.place.meant())?;
     let mut known = stored()?;
-    for session in &mut live {
-        known.extend(session.grants()?);
+    let mut told = Vec::new();
+    for mut session in live {
+        let Some(grants) = unless_it_ended(session.grants())? else {
+            continue;
+        };
+        told.push((
+            session,
+            grants.iter().map(|it| it.id.clone()).collect::<Vec<_>>(),
+        ));
+        known.extend(grants);
     }
     known.sort_by(|a, b| a.id.cmp(&b.id));
     known.dedup_by(|a, b| a.id == b.id);
-    known.retain(|grant| !args.id.is_empty() && grant.id.starts_with(&args.id));
+    // A whole ID means itself alone, though it may be the start of a longer one.
+    let is_whole = known.iter().any(|grant| grant.id == args.id);
+    known.retain(|grant| match is_whole {
+        true => grant.id == args.id,
+        false => !args.id.is_empty() && grant.id.starts_with(&args.id),
+    });
     let grant = match <[_; 1]>::try_from(known) {
         Ok([grant]) => grant,
         Err(none) if none.is_empty() => return Err(VerbError::NoGrant(args.id.clone())),
@@ -61,9 +74,9 @@ pub(crate) fn revoke(args: &RevokeArgs, out: &mut impl Write) -> Result<ExitStat
             return Err(VerbError::Ambiguous { id, candidates });
         }
     };
-    for session in &mut live {
-        if session.grants()?.iter().any(|it| it.id == grant.id) {
-            session.revoke(&grant.id)?;
+    for (session, ids) in &mut told {
+        if ids.contains(&grant.id) {
+            unless_it_ended(session.revoke(&grant.id))?;
         }
     }
     // Where no session did it.
@@ -81,6 +94,14 @@ fn live(meant: &Where) -> Result<Vec<Session>, VerbError> {
     match sessions(meant) {
         Err(ClientError::NoSession) => Ok(Vec::new()),
         live => Ok(live?),
+    }
+}
+
+/// What a session said; nothing if it ended meanwhile, and its grants with it.
+fn unless_it_ended<T>(said: Result<T, ClientError>) -> Result<Option<T>, VerbError> {
+    match said {
+        Err(ClientError::Closed) => Ok(None),
+        said => Ok(Some(said?)),
     }
 }
 
