@@ -10,7 +10,6 @@ use std::fs;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 use execward_tests::drill::{report, scale};
 use execward_tests::random::Random;
@@ -69,9 +68,11 @@ fn lines(ground: &Ground, name: &str) -> BTreeSet<String> {
     text.lines().map(str::to_owned).collect()
 }
 
-/// Cuts the power of the disk. What is seen is seen while the gate waits for the disk in vain.
-fn cut(disk: &mut Disk, ground: &Ground, seed: u64) -> Cut {
-    let at_ns = disk.be(&format!("cut {seed}")).parse().expect("a time");
+/// Cuts the power of the disk after so many writes. What is seen is seen while the gate waits for the disk
+/// in vain.
+fn cut(disk: &mut Disk, ground: &Ground, seed: u64, writes: u64) -> Cut {
+    let at_ns = disk.be(&format!("cut {seed} {writes}"));
+    let at_ns = at_ns.parse().expect("a time");
     let names = fs::read_dir(ground.path("")).expect("a directory");
     let names = names.map(|entry| entry.expect("an entry").file_name());
     let touched = names.filter_map(|name| name.into_string().ok());
@@ -89,8 +90,9 @@ fn cut(disk: &mut Disk, ground: &Ground, seed: u64) -> Cut {
     }
 }
 
-/// A session under load whose power is cut after `lasts`. Without a person nothing but time syncs its log.
-fn life(lasts: Duration, seed: u64, has_person: bool) -> Cut {
+/// A session under load whose power is cut after so many `writes`. Without a person nothing but time syncs
+/// its log.
+fn life(writes: u64, seed: u64, has_person: bool) -> Cut {
     let (ground, words) = served(Ground::full(RULES).option("--no-notice"));
     let ground = ground.option("--kill-at-exit");
     let load = ground.script("load", LOAD);
@@ -102,9 +104,7 @@ fn life(lasts: Duration, seed: u64, has_person: bool) -> Cut {
     let seen = thread::scope(|scope| {
         let (ground, is_over) = (asking.ground(), &is_over);
         let cutter = scope.spawn(move || {
-            // Any time is meant.
-            thread::sleep(lasts);
-            let seen = cut(&mut disk, ground, seed);
+            let seen = cut(&mut disk, ground, seed, writes);
             is_over.store(true, Ordering::SeqCst);
             kill(front, Signal::SIGKILL).expect("a signal");
             disk.be("end");
@@ -250,9 +250,8 @@ fn t10_the_power_is_cut_under_load() {
     let mut random = Random::of(seed);
     let mut account = Account::default();
     for number in 0..cuts {
-        let lasts = Duration::from_millis(random.below(800));
-        let seed = random.below(1 << 30);
-        life(lasts, seed, number % 2 == 0).reckon(&mut account);
+        let (writes, seed) = (random.below(800), random.below(1 << 30));
+        life(writes, seed, number % 2 == 0).reckon(&mut account);
     }
     let Account {
         answers,
