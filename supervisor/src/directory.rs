@@ -56,6 +56,14 @@ impl Directory {
         if self.held.is_none() {
             make_private(&self.path)?;
         }
+        self.reopen()
+    }
+
+    /// The same of one that is there.
+    ///
+    /// # Errors
+    /// What openat(2) answers.
+    pub(crate) fn reopen(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         Ok(File::from(openat(&*self.fd()?, ".", flags, Mode::empty())?))
     }

@@ -88,7 +88,9 @@ fn end_of(text: &str, now: Timestamp) -> Option<Timestamp> {
     if let Ok(end) = text.parse() {
         return Some(end);
     }
-    if let Ok(date) = text.parse::<Date>() {
+    // A time without its zone would be read as its date.
+    let is_date = text.len() == "2027-01-31".len();
+    if let Some(date) = text.parse::<Date>().ok().filter(|_| is_date) {
         let next = date.tomorrow().ok()?;
         return Some(next.to_zoned(TimeZone::UTC).ok()?.timestamp());
     }
@@ -137,6 +139,8 @@ mod tests {
             "0h",
             "-2h",
             "1999-01-31",
+            "2999-01-31T18:00:00",
+            "2999-01-31 18:00",
             "never",
             "99999999h",
             "2h 3",

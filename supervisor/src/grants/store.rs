@@ -212,8 +212,27 @@ impl Store {
     /// # Errors
     /// If not.
     pub(crate) fn check(&self, past: &Past) -> Result<(), StoreError> {
+        let _lock = self.lock()?;
         let (file, _) = self.document()?;
         self.expect_unchanged(&file, past)
+    }
+
+    /// Keeps others from changing the file for as long as what is returned is open, so that the file and
+    /// what is accepted of it are looked at together. Nothing where there is no directory, or somebody
+    /// holds its lock for too long: then a change in between may look like one of somebody else's.
+    pub(crate) fn hold_still(&self) -> Option<File> {
+        let directory = self.directory.reopen().ok()?;
+        lock(&directory).ok().map(|()| directory)
+    }
+
+    fn lock(&self) -> Result<File, StoreError> {
+        let directory = self.directory.make();
+        let directory = directory.map_err(self.system("open the directory of"))?;
+        lock(&directory).map_err(|errno| match errno {
+            Errno::WOULDBLOCK => StoreError::Locked,
+            errno => self.system("lock")(errno.into()),
+        })?;
+        Ok(directory)
     }
 
     fn expect_unchanged(&self, file: &PolicyFile, past: &Past) -> Result<(), StoreError> {
@@ -228,12 +247,7 @@ impl Store {
         past: &Past,
         change: impl FnOnce(&mut Document) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let directory = self.directory.make();
-        let directory = directory.map_err(self.system("open the directory of"))?;
-        lock(&directory).map_err(|errno| match errno {
-            Errno::WOULDBLOCK => StoreError::Locked,
-            errno => self.system("lock")(errno.into()),
-        })?;
+        let directory = self.lock()?;
         let (file, mut document) = self.document()?;
         self.expect_unchanged(&file, past)?;
         let before = document.to_string();

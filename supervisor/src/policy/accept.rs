@@ -24,7 +24,8 @@ pub(super) fn accept(args: &AcceptArgs, out: &mut impl Write) -> Result<(), Verb
         preset: Vec::new(),
         workspace: args.workspace.clone(),
     };
-    let policy = InForce::load(&meant, &places)?.policy;
+    let in_force = InForce::load(&meant, &places)?;
+    let policy = &in_force.policy;
     let mut count = 0;
     for file in &policy.files {
         let Some(difference) = past.difference(file)? else {

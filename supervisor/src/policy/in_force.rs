@@ -1,5 +1,7 @@
 //! A policy, and the grants that count beside it.
 
+use std::fs::File;
+
 use execward_policy::Ruleset;
 
 use super::{LoadedPolicy, PolicyError};
@@ -19,6 +21,8 @@ pub(crate) struct InForce {
     alone: Ruleset,
     store: Store,
     stored: Stored,
+    /// Held until a session goes on from it: see [`Store::hold_still`].
+    _still: Option<File>,
 }
 
 impl InForce {
@@ -27,6 +31,7 @@ impl InForce {
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
         let mut policy = LoadedPolicy::load(args, places)?;
         let store = Store::below(places.config());
+        let still = store.hold_still();
         let stored = store.read()?;
         policy.files.push(stored.file.clone());
         let rules = stored.beside(&policy.rules, &store, None);
@@ -43,6 +48,7 @@ impl InForce {
             alone,
             store,
             stored,
+            _still: still,
         })
     }
 
