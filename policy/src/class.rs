@@ -85,6 +85,16 @@ pub(crate) fn is_of(name: &[u8], class: &str) -> bool {
     of_file_name(name).any(|own| own.name == class)
 }
 
+/// Classes whose programs are what their arguments make of them: no prefix says what runs.
+pub const OPEN_CLASSES: [&str; 6] = [
+    "shells",
+    "wrappers",
+    "interpreters",
+    "loaders",
+    "multicall",
+    "brokers",
+];
+
 /// Classes of programs that start others, or run what no file holds.
 const RUNNING: [&str; 3] = ["interpreters", "loaders", "multicall"];
 

@@ -164,7 +164,7 @@ mod written;
 
 pub use amendment::{Amendment, Content, Scope, exact_rule};
 pub use approval::Approval;
-pub use class::classes;
+pub use class::{OPEN_CLASSES, classes};
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
 pub use digest::Digest;
 pub use explain::{Explanation, Hit, Miss, Objection};

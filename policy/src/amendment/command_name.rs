@@ -2,23 +2,13 @@
 
 use super::{Amendment, Content, Scope, exact, text, told_hosts};
 use crate::arity;
-use crate::class;
+use crate::class::{self, OPEN_CLASSES};
 use crate::grammar::{self, Grammar, Piece};
 use crate::host::Host;
 use crate::image::Image;
 use crate::path::file_name;
 use crate::request::ExecRequest;
 use crate::rule::Action;
-
-/// Classes whose programs are what their arguments make of them: no prefix says what runs.
-const NEVER: [&str; 6] = [
-    "shells",
-    "wrappers",
-    "interpreters",
-    "loaders",
-    "multicall",
-    "brokers",
-];
 
 /// Programs that run what a project or a registry holds: only by the name of a task of the project.
 const RUNNERS: &str = "runners";
@@ -57,7 +47,7 @@ impl<'r> CommandName<'r> {
         let names = || given.clone().map(Vec::as_slice).chain([resolved]);
         let aliases = program.aliases.iter().map(Vec::as_slice);
         let is_of = |path: &[u8], class: &str| class::is_of(file_name(path), class);
-        let is_other = |path: &[u8]| NEVER.into_iter().any(|class| is_of(path, class));
+        let is_other = |path: &[u8]| OPEN_CLASSES.into_iter().any(|class| is_of(path, class));
         if names().chain(aliases).any(is_other) {
             return None;
         }

@@ -1,18 +1,8 @@
 //! What is known of programs: which run what their arguments say, and which are no programs.
 
-use execward_policy::classes;
+use execward_policy::{OPEN_CLASSES, classes};
 
 use super::words::Word;
-
-/// Classes whose programs are what their arguments make of them.
-const OPEN_CLASSES: [&str; 6] = [
-    "shells",
-    "wrappers",
-    "interpreters",
-    "loaders",
-    "multicall",
-    "brokers",
-];
 
 /// Programs whose first operand is a package, or a command.
 const PACKAGE_RUNNERS: [&str; 7] = ["npx", "pnpx", "bunx", "uvx", "pipx", "nix-shell", "nix-run"];
