@@ -48,6 +48,7 @@ mod mutation;
 mod named;
 mod notices;
 mod own_process;
+mod ownership;
 mod parking;
 mod past;
 mod path;

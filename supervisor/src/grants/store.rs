@@ -5,7 +5,6 @@
 
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,6 +17,7 @@ use rustix::io::Errno;
 use super::document::Document;
 use super::{Grant, Usage};
 use crate::directory::Directory;
+use crate::ownership::{self, NotOwn};
 use crate::past::{Past, PastError};
 use crate::policy::PolicyFile;
 
@@ -54,17 +54,8 @@ pub(crate) enum StoreError {
         "the grants `{}` are a link or no regular file; put the file itself in its place", .0.display()
     )]
     NotRegular(PathBuf),
-    #[error(
-        "the grants `{}` belong to uid {owner} with mode {mode:03o}; they must belong to uid {own} and \
-         be nobody else's to write: look at them, then make it so",
-        path.display()
-    )]
-    NotOwn {
-        path: PathBuf,
-        owner: u32,
-        mode: u32,
-        own: u32,
-    },
+    #[error("the grants {0}")]
+    NotOwn(#[from] NotOwn),
     #[error("the grants have faults, and nothing of them is used or changed\n{}", .0.render(Style::Plain))]
     Faults(Diagnostics),
     #[error("{}: {why}; mend it, or remove the file", path.display())]
@@ -147,7 +138,6 @@ impl Store {
     }
 
     fn file(&self) -> Result<PolicyFile, StoreError> {
-        const OTHERS_MAY_WRITE: u32 = 0o022;
         let file = match self.directory.open(NAME) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 return PolicyFile::missing(&self.path).map_err(self.system("name"));
@@ -161,15 +151,7 @@ impl Store {
             opened => opened.map_err(self.system("open"))?,
         };
         let seen = file.metadata().map_err(self.system("look at"))?;
-        let own = rustix::process::geteuid().as_raw();
-        if seen.uid() != own || seen.mode() & OTHERS_MAY_WRITE != 0 {
-            return Err(StoreError::NotOwn {
-                path: self.path.clone(),
-                owner: seen.uid(),
-                mode: seen.mode() & 0o7777,
-                own,
-            });
-        }
+        ownership::check(&self.path, &seen)?;
         PolicyFile::of(&file, &self.path).map_err(self.system("read"))
     }
 

@@ -10,11 +10,11 @@ mod sessions;
 mod span;
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::audit::SessionNote;
 use crate::control::{Bouncer, Stranger};
+use crate::ownership::{self, NotOwn};
 use crate::places::make_private;
 use crate::policy::PolicyFile;
 use crate::tracee::{Procfs, StatusError, Tid};
@@ -43,17 +43,8 @@ pub(crate) enum PastError {
         path: PathBuf,
         error: io::Error,
     },
-    #[error(
-        "the state directory `{}` belongs to uid {owner} with mode {mode:03o}; it must belong to uid \
-         {own} and be nobody else's to change: make it so, or name another with --state",
-        path.display()
-    )]
-    NotOwn {
-        path: PathBuf,
-        owner: u32,
-        mode: u32,
-        own: u32,
-    },
+    #[error("the state directory {0}, or name another with --state")]
+    NotOwn(#[from] NotOwn),
     #[error(
         "`{}` is no record of a session, so nobody can tell whether one is missing; look at the \
          policies, remove it, and start again", .0.escape_debug()
@@ -186,19 +177,9 @@ impl Past {
 
 /// Makes `directory`, which nobody else may write to.
 fn make_own(directory: &Path) -> Result<(), PastError> {
-    const OTHERS_MAY_WRITE: u32 = 0o022;
     make_private(directory).map_err(failed("make", directory))?;
     let seen = directory.metadata().map_err(failed("look at", directory))?;
-    let own = rustix::process::geteuid().as_raw();
-    if seen.uid() == own && seen.mode() & OTHERS_MAY_WRITE == 0 {
-        return Ok(());
-    }
-    Err(PastError::NotOwn {
-        path: directory.to_owned(),
-        owner: seen.uid(),
-        mode: seen.mode() & 0o7777,
-        own,
-    })
+    Ok(ownership::check(directory, &seen)?)
 }
 
 #[cfg(test)]
