@@ -145,7 +145,7 @@ impl Gate {
             }
             self.interrupt_overdue();
             self.look_at_parked(Instant::now());
-            self.granted.flush_if_due(Instant::now());
+            self.count_grants(Instant::now());
             self.end_subtrees();
             self.reconsider();
             if ready.link {

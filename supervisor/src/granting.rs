@@ -6,6 +6,7 @@
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use execward_policy::{
     Action, Amendment, Content, Digest, ExecRequest, Layer, RuleKey, Ruleset, Scope, subtree_rule,
@@ -289,6 +290,21 @@ impl Gate {
         self.ledger
             .grant_removed(note, Some(sender), error, &self.watch);
         revoked.map(|()| true)
+    }
+
+    /// Writes down what came of stored grants, if it is time, and goes on with what other sessions have
+    /// written beside them.
+    pub(crate) fn count_grants(&mut self, now: Instant) {
+        if !self.granted.flush_if_due(now) {
+            return;
+        }
+        match self.granted.rules() {
+            Ok(rules) => {
+                self.rules = Rc::new(rules);
+                self.parking.is_to_reconsider = true;
+            }
+            Err(error) => tracing::error!(%error, "the rules stay as they were"),
+        }
     }
 
     /// Drops what was said of processes that have ended, with all below them.

@@ -109,7 +109,7 @@ impl Asking {
         let base = if is_root() {
             PathBuf::from("/run/execward")
         } else {
-            self.ground.path("execward")
+            self.ground.runtime().join("execward")
         };
         base.join(&self.name).join("control")
     }
@@ -138,7 +138,7 @@ impl Asking {
             .args(["--session", &self.name])
             .env("HOME", self.ground.path(""))
             .env("XDG_CONFIG_HOME", self.ground.config())
-            .env("XDG_RUNTIME_DIR", self.ground.path(""));
+            .env("XDG_RUNTIME_DIR", self.ground.runtime());
         let (status, stdout, stderr) = finish(command);
         (status.code(), stdout, stderr)
     }

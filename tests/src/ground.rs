@@ -101,6 +101,12 @@ impl Ground {
         self.of_user.clone().unwrap_or_else(own).join(name)
     }
 
+    /// The directory below which the user's sessions have their sockets.
+    #[must_use]
+    pub fn runtime(&self) -> PathBuf {
+        self.users("")
+    }
+
     /// The directory of the user's settings.
     #[must_use]
     pub fn config(&self) -> PathBuf {
@@ -167,7 +173,7 @@ impl Ground {
             .env("HOME", self.path(""))
             .env("XDG_STATE_HOME", self.users("state"))
             .env("XDG_CONFIG_HOME", self.config())
-            .env("XDG_RUNTIME_DIR", self.path(""))
+            .env("XDG_RUNTIME_DIR", self.runtime())
             .env("PATH", "/usr/local/bin:/usr/bin:/bin")
             .stdin(Stdio::null());
         command

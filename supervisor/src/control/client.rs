@@ -26,6 +26,9 @@ use crate::tracee::{Procfs, StatusError, Tid};
 /// or a stalled disk under the log makes it wait.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// How long it may take to greet, which needs neither the gate's own thread nor a disk.
+const HELLO_PATIENCE: Duration = Duration::from_secs(3);
+
 /// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
 /// fills no more memory.
 const LINE_MAX_BYTES: u64 = 4 << 20;
@@ -85,6 +88,8 @@ pub(crate) enum ClientError {
          execward.log, may tell what it waits for", PATIENCE.as_secs()
     )]
     Silent,
+    #[error("the session does not greet within {} s: its gate may be stopped", HELLO_PATIENCE.as_secs())]
+    Greeting,
     #[error("cannot talk to the session: {0}")]
     Io(#[from] io::Error),
 }
@@ -112,7 +117,16 @@ pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
                     // Left by a gate that was killed.
                     Err(ClientError::NotLive { .. }) => {}
                     // A member of a session can put one there; it must not hide the others.
-                    Err(error @ (ClientError::Inside(_) | ClientError::Impostor { .. })) => {
+                    // One that is stopped, or speaks otherwise, must not either.
+                    Err(
+                        error @ (ClientError::Inside(_)
+                        | ClientError::Impostor { .. }
+                        | ClientError::Closed
+                        | ClientError::Greeting
+                        | ClientError::Protocol(_)
+                        | ClientError::Strange(_)
+                        | ClientError::Refused(_)),
+                    ) => {
                         crate::front::say(&format!("{} is left out: {error}", path.display()));
                     }
                     Err(error) => return Err(error),
@@ -139,7 +153,7 @@ impl Session {
         }
         let owner = place::owner_of_directory(path, own)?;
         let stream = UnixStream::connect(path).map_err(not_live)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
+        stream.set_read_timeout(Some(HELLO_PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
         check_server(&stream, owner)?;
         let mut session = Self {
@@ -147,7 +161,11 @@ impl Session {
             id: String::new(),
             reader: BufReader::new(stream),
         };
-        match session.receive()? {
+        let greeting = session.receive().map_err(|error| match error {
+            ClientError::Silent => ClientError::Greeting,
+            error => error,
+        });
+        match greeting? {
             FromGate::Hello {
                 protocol: PROTOCOL,
                 session_id,
@@ -157,6 +175,8 @@ impl Session {
             FromGate::Error { error } => return Err(ClientError::Refused(error)),
             other => return Err(strange(&other)),
         }
+        let stream = session.reader.get_ref();
+        stream.set_read_timeout(Some(PATIENCE))?;
         session.send(&FromClient::Hello { protocol: PROTOCOL })?;
         Ok(session)
     }

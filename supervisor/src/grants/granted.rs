@@ -219,28 +219,32 @@ impl Granted {
         self.next_flush
     }
 
-    /// Writes it down, if it is time.
-    pub(crate) fn flush_if_due(&mut self, now: Instant) {
-        if self.next_flush.is_some_and(|at| at <= now) {
-            self.flush();
-        }
+    /// Writes it down, if it is time; whether the file was read again, where other sessions write, too.
+    pub(crate) fn flush_if_due(&mut self, now: Instant) -> bool {
+        self.next_flush.is_some_and(|at| at <= now) && self.flush()
     }
 
-    /// Writes down what came of stored grants.
-    pub(crate) fn flush(&mut self) {
+    /// Writes down what came of stored grants; whether the file was read again.
+    pub(crate) fn flush(&mut self) -> bool {
         self.next_flush = None;
         if self.used.is_empty() {
-            return;
+            return false;
         }
         let used = self.used.iter().map(|(id, usage)| (id.as_str(), usage));
         if let Err(error) = self.store.count(used, &self.past) {
             tracing::error!(%error, "what came of grants is not written down; the log has it");
-            return;
+            return false;
         }
         self.used.clear();
         match self.store.read() {
-            Ok(stored) => self.stored = stored,
-            Err(error) => tracing::error!(%error, "the grants cannot be read again"),
+            Ok(stored) => {
+                self.stored = stored;
+                true
+            }
+            Err(error) => {
+                tracing::error!(%error, "the grants cannot be read again");
+                false
+            }
         }
     }
 

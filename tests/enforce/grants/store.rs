@@ -8,8 +8,11 @@ use execward_tests::{
     Asking, Ground, binary, finish, is_root, needs_answers, of_type, skip, until,
 };
 
+use nix::sys::signal::{Signal, kill};
+
 use super::{asking, ground, listed};
 use crate::approvals::ground as basis;
+use crate::lifetime::{gate_of, pid};
 
 const FILE: &str = "config/execward/grants.toml";
 
@@ -101,7 +104,7 @@ fn a_file_that_is_not_the_users_own_starts_no_session() {
         let foreign = ground();
         put(&foreign, &text);
         chown(foreign.path(FILE), Some(65534), None).unwrap();
-        refused(&foreign, "belong to uid 65534");
+        refused(&foreign, "belongs to uid 65534");
     }
 }
 
@@ -152,10 +155,11 @@ fn what_the_session_writes_there_itself_does_not_count() {
 #[test]
 fn two_sessions_keep_what_is_said_in_both() {
     needs_answers!();
-    let mut first = asking("/usr/bin/touch a; read x");
-    let shared = ground().of_user(first.ground());
+    let (one, other) = (ground(), ground());
+    let other = other.of_user(&one);
+    let mut first = Asking::start(one, "socket", "/usr/bin/touch a; read x");
     let mut second = Asking::start(
-        shared,
+        other,
         "socket",
         "/usr/bin/mkdir m; /usr/bin/touch b; read x",
     );
@@ -215,6 +219,67 @@ fn a_grant_is_taken_back_where_no_session_is_live() {
         "{left}"
     );
     assert!(ground.run(&["sh", "-c", "true"]).status.success());
+}
+
+/// What execward counts there is no change of a session's, whoever starts meanwhile.
+#[test]
+fn sessions_that_use_grants_start_one_after_the_other_and_beside_each_other() {
+    needs_answers!();
+    let ground = ground().option("--prompt=none");
+    let many: Vec<_> = (0..60).map(|n| grant(&format!("g{n}"), "")).collect();
+    put(&ground, &format!("version = 1\n{}", many.join("")));
+    // Before any session: a policy that is written beside one is shown first.
+    let others = [0; 3].map(|_| super::ground().option("--prompt=none").of_user(&ground));
+    std::thread::scope(|scope| {
+        for other in &others {
+            scope.spawn(move || {
+                for _ in 0..8 {
+                    let ran = other.run(&["sh", "-c", "/usr/bin/touch a"]);
+                    assert_eq!(ran.status.code(), Some(0), "{}", ran.stderr);
+                }
+            });
+        }
+    });
+    // The last gates may still be at it.
+    until("every use to be counted", || {
+        let text = fs::read_to_string(ground.path(FILE)).expect("the grants");
+        let uses = text.lines().filter_map(|line| line.strip_prefix("uses = "));
+        let uses = uses.map(|uses| uses.parse::<u64>().expect("a number"));
+        (uses.sum::<u64>() == 24).then_some(())
+    });
+}
+
+/// Whoever does not greet must not keep others from being told.
+#[test]
+fn a_session_that_is_stopped_keeps_no_other_from_being_answered() {
+    needs_answers!();
+    let first = ground();
+    let second = ground().of_user(&first);
+    let mut stopped = Asking::start(first, "socket", "echo on; read x");
+    assert_eq!(stopped.stdout.next_line().as_deref(), Some("on"));
+    let mut other = Asking::start(second, "socket", "/usr/bin/touch a; echo $?; read x");
+    let id = other.question().id;
+    let gate = gate_of(pid(stopped.front()));
+    kill(gate, Signal::SIGSTOP).expect("a signal");
+    // Without a name: every live one is looked into.
+    let mut command = Command::new(binary("execward"));
+    command
+        .args(["allow", &id])
+        .env("HOME", other.ground().path(""))
+        .env("XDG_RUNTIME_DIR", other.ground().runtime());
+    let (status, _, said) = finish(command);
+    assert!(said.contains("does not greet"), "{said}");
+    // Root's are all in one place, where another may wait by the same ID.
+    assert!(
+        status.success() || is_root() && said.contains("several IDs"),
+        "{said}"
+    );
+    kill(gate, Signal::SIGCONT).expect("a signal");
+    if !status.success() {
+        other.answer(&["allow", &id]);
+    }
+    assert_eq!(other.stdout.next_line().as_deref(), Some("0"));
+    let _records = (stopped.end(), other.end());
 }
 
 /// CMD sees nothing of what execward keeps, and what is said is kept there all the same.
