@@ -130,7 +130,10 @@ impl Gate {
         };
         let lasting = match span {
             Span::Once => None,
-            Span::Subtree => Some(open.asked.offered.with_all_below()),
+            Span::Subtree => {
+                self.granted.check(span)?;
+                Some(open.asked.offered.with_all_below())
+            }
             Span::Session | Span::Always | Span::Until(_) => {
                 let scope = response.scope.into();
                 let found = open.asked.offered.find(said, scope);

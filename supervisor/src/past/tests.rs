@@ -5,6 +5,8 @@ use std::time::SystemTime;
 use jiff::Timestamp;
 
 use super::span::Span;
+use std::os::unix::fs::MetadataExt;
+
 use super::*;
 
 struct Ground {
