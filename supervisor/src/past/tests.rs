@@ -1,12 +1,10 @@
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::time::SystemTime;
 
 use jiff::Timestamp;
 
 use super::span::Span;
-use std::os::unix::fs::MetadataExt;
-
 use super::*;
 
 struct Ground {
