@@ -26,7 +26,7 @@ use crate::command::Command;
 use crate::describer::Describer;
 use crate::fault::{self, Phase};
 use crate::findings::Awaiting;
-use crate::grants::Granted;
+use crate::grants::{Granted, Patience};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -119,7 +119,7 @@ impl Gate {
         }
         self.withdraw_all();
         self.close_control();
-        self.granted.flush();
+        self.granted.flush(Patience::Leisure);
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
         result

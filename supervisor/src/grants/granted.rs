@@ -9,7 +9,7 @@ use execward_policy::{Action, Diagnostics, Layer, NoIncludes, Ruleset, Source, S
 
 use super::document::Document;
 use super::store::no_places;
-use super::{Grant, Span, Store, StoreError, Stored, Usage};
+use super::{Grant, Patience, Span, Store, StoreError, Stored, Usage};
 use crate::clock;
 use crate::past::Past;
 use crate::tracee::is_alive;
@@ -221,18 +221,19 @@ impl Granted {
 
     /// Writes it down, if it is time; whether the file was read again, where other sessions write, too.
     pub(crate) fn flush_if_due(&mut self, now: Instant) -> bool {
-        self.next_flush.is_some_and(|at| at <= now) && self.flush()
+        self.next_flush.is_some_and(|at| at <= now) && self.flush(Patience::Gate)
     }
 
     /// Writes down what came of stored grants; whether the file was read again.
-    pub(crate) fn flush(&mut self) -> bool {
+    pub(crate) fn flush(&mut self, patience: Patience) -> bool {
         self.next_flush = None;
         if self.used.is_empty() {
             return false;
         }
         let used = self.used.iter().map(|(id, usage)| (id.as_str(), usage));
-        if let Err(error) = self.store.count(used, &self.past) {
+        if let Err(error) = self.store.count(used, &self.past, patience) {
             tracing::error!(%error, "what came of grants is not written down; the log has it");
+            self.next_flush = Some(Instant::now() + FLUSH_EVERY);
             return false;
         }
         self.used.clear();

@@ -17,7 +17,7 @@ use jiff::Timestamp;
 pub(crate) use granted::{Granted, Moved, NotGranted, OfSession};
 pub(crate) use note::{Note, Usage};
 pub(crate) use span::Span;
-pub(crate) use store::{Store, StoreError, Stored};
+pub(crate) use store::{Patience, Store, StoreError, Stored};
 pub(crate) use verbs::{list, revoke};
 
 /// One thing that somebody said.

@@ -21,8 +21,26 @@ use crate::ownership::{self, NotOwn};
 use crate::past::{Past, PastError};
 use crate::policy::PolicyFile;
 
-/// How long a change waits for another one.
-const LOCK_PATIENCE: Duration = Duration::from_millis(200);
+/// How long a change waits for others.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Patience {
+    /// Calls of the session wait meanwhile.
+    Gate,
+    /// Nobody waits but who starts or ends the session.
+    Leisure,
+}
+
+impl Patience {
+    fn duration(self) -> Duration {
+        match self {
+            Self::Gate => Duration::from_millis(200),
+            Self::Leisure => Duration::from_secs(5),
+        }
+    }
+}
+
+/// How often a lock that others hold is tried.
+const LOCK_TRIED_EVERY: Duration = Duration::from_millis(10);
 
 /// Where grants are that outlive their sessions.
 #[derive(Clone, Debug)]
@@ -160,7 +178,7 @@ impl Store {
     /// # Errors
     /// If it cannot be kept: nothing has changed then.
     pub(crate) fn add(&self, grant: &Grant, past: &Past) -> Result<(), StoreError> {
-        self.change(past, |document| {
+        self.change(past, Patience::Gate, |document| {
             document.add(grant).map_err(|error| self.damaged(error))
         })
     }
@@ -170,7 +188,7 @@ impl Store {
     /// # Errors
     /// As of [`Store::add`].
     pub(crate) fn remove(&self, id: &str, past: &Past) -> Result<bool, StoreError> {
-        self.change(past, |document| Ok(document.remove(id)))
+        self.change(past, Patience::Gate, |document| Ok(document.remove(id)))
     }
 
     /// Counts what came of grants.
@@ -181,8 +199,9 @@ impl Store {
         &self,
         used: impl IntoIterator<Item = (&'u str, &'u Usage)>,
         past: &Past,
+        patience: Patience,
     ) -> Result<(), StoreError> {
-        self.change(past, |document| {
+        self.change(past, patience, |document| {
             used.into_iter()
                 .for_each(|(id, more)| document.count(id, more));
             Ok(())
@@ -194,7 +213,7 @@ impl Store {
     /// # Errors
     /// If not.
     pub(crate) fn check(&self, past: &Past) -> Result<(), StoreError> {
-        let _lock = self.lock()?;
+        let _lock = self.lock(Patience::Gate)?;
         let (file, _) = self.document()?;
         self.expect_unchanged(&file, past)
     }
@@ -204,13 +223,13 @@ impl Store {
     /// holds its lock for too long: then a change in between may look like one of somebody else's.
     pub(crate) fn hold_still(&self) -> Option<File> {
         let directory = self.directory.reopen().ok()?;
-        lock(&directory).ok().map(|()| directory)
+        lock(&directory, Patience::Leisure).ok().map(|()| directory)
     }
 
-    fn lock(&self) -> Result<File, StoreError> {
+    fn lock(&self, patience: Patience) -> Result<File, StoreError> {
         let directory = self.directory.make();
         let directory = directory.map_err(self.system("open the directory of"))?;
-        lock(&directory).map_err(|errno| match errno {
+        lock(&directory, patience).map_err(|errno| match errno {
             Errno::WOULDBLOCK => StoreError::Locked,
             errno => self.system("lock")(errno.into()),
         })?;
@@ -227,9 +246,10 @@ impl Store {
     fn change<T>(
         &self,
         past: &Past,
+        patience: Patience,
         change: impl FnOnce(&mut Document) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
-        let directory = self.lock()?;
+        let directory = self.lock(patience)?;
         let (file, mut document) = self.document()?;
         self.expect_unchanged(&file, past)?;
         let before = document.to_string();
@@ -263,12 +283,12 @@ impl Store {
 }
 
 /// Locks `directory` until it is closed. Whoever holds the lock writes a small file.
-fn lock(directory: &File) -> Result<(), Errno> {
+fn lock(directory: &File, patience: Patience) -> Result<(), Errno> {
     let begun = Instant::now();
     loop {
         match flock(directory, FlockOperation::NonBlockingLockExclusive) {
-            Err(Errno::WOULDBLOCK) if begun.elapsed() < LOCK_PATIENCE => {
-                std::thread::sleep(LOCK_PATIENCE / 20);
+            Err(Errno::WOULDBLOCK) if begun.elapsed() < patience.duration() => {
+                std::thread::sleep(LOCK_TRIED_EVERY);
             }
             locked => return locked,
         }
