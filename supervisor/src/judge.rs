@@ -242,18 +242,16 @@ impl Judgement {
 }
 
 impl Gate {
-    /// Puts what surrounds a call to it: environment and standard descriptors, where the policy
+    /// Puts what surrounds a call to it: its environment, and the standard descriptors where the policy
     /// looks at them.
     pub(crate) fn add_surroundings(
         &self,
         request: &mut ExecRequest,
         task: &TaskDir,
-        env: impl FnOnce() -> Arc<[Vec<u8>]>,
+        env: Arc<[Vec<u8>]>,
     ) {
-        if self.rules.wants_env() {
-            request.env = Some(env());
-            request.start_env = Some(Arc::clone(&self.beginning.env));
-        }
+        request.env = Some(env);
+        request.start_env = Some(Arc::clone(&self.beginning.env));
         request.streams = if self.rules.wants_streams(request) {
             self.beginning.streams(task)
         } else {

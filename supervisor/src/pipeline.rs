@@ -288,7 +288,7 @@ impl Gate {
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
         let task = &subject.view.status().credentials;
         let mut request = self.describer.describe(&image, task, argv, cwd, lineage);
-        let env = || Arc::clone(&subject.args.envp);
+        let env = Arc::clone(&subject.args.envp);
         self.add_surroundings(&mut request, subject.view.task(), env);
         if subject.named.is_none() {
             let named = self.rules.named_paths(&request);

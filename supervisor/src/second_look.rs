@@ -100,7 +100,7 @@ impl Gate {
         let lineage = self.lineage_of(view.status());
         let task = &view.status().credentials;
         let mut request = self.describer.describe(named, task, &argv, &cwd, lineage);
-        self.add_surroundings(&mut request, view.task(), || loaded.env().into());
+        self.add_surroundings(&mut request, view.task(), loaded.env().into());
         self.add_loader(&mut request, view, loaded);
         request.destinations = exec.destinations.clone();
         // What a file holds now, nobody has read.
