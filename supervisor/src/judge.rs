@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::approval::Said;
-use crate::audit::{Decided, Reason, RuleNote};
+use crate::audit::{Decided, History, Reason, RuleNote};
 use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::subject::Subject;
@@ -26,7 +26,7 @@ pub(crate) struct Judgement {
     /// What the rule is about, where that is a part of the text that a shell is given.
     within: Option<String>,
     /// The allow whose `children` may run below.
-    allowed_by: Option<RuleKey>,
+    pub(crate) allowed_by: Option<RuleKey>,
     /// What becomes of a question that nobody answers.
     pub(crate) unanswered: Unanswered,
 }
@@ -301,12 +301,12 @@ impl Gate {
         is_wanted.then(|| (judgement.ancestor(request), task.ppid))
     }
 
-    /// The history of a task, if any rule asks for it.
-    pub(crate) fn lineage_of(&self, task: &Status) -> Lineage {
-        if self.rules.wants_lineage() {
-            self.lineages.of(task, self.command.pid, &self.kernel.proc)
-        } else {
-            Lineage::default()
+    /// The history of a task and its execs, if any rule asks for it.
+    pub(crate) fn lineage_of(&self, task: &Status) -> (Lineage, Option<History>) {
+        if !self.rules.wants_lineage() {
+            return (Lineage::default(), None);
         }
+        let (lineage, history) = self.lineages.of(task, self.command.pid, &self.kernel.proc);
+        (lineage, Some(history))
     }
 }

@@ -55,6 +55,7 @@ mod policy;
 mod preflight;
 mod ptrace;
 mod readers;
+mod recorded;
 mod refusal;
 mod regular;
 mod reload;

@@ -23,6 +23,7 @@ mod pid_namespace;
 mod preflight;
 mod race;
 mod reload;
+mod replay;
 mod rights;
 mod selectors;
 mod senders;

@@ -1,13 +1,14 @@
 //! Every record, field by field. Names are a contract: they are never renamed inside a major
 //! version; readers ignore what they do not know; absent means unknown, and null is never written.
 
-use std::fmt;
-
+use execward_policy::{ExecRequest, Variables};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::approval::{ApprovalNote, Approver};
 use super::chain::digest;
+use super::exec_id::ExecId;
+use super::inputs::{History, Inputs};
 use super::outcome::Outcome;
 use super::reason::Reason;
 use super::session::{PolicyNote, SessionEnd, SessionStart};
@@ -16,10 +17,6 @@ use super::text::{ExactBytes, text};
 use super::tool::ToolNote;
 use crate::exec::{FileFacts, Kind};
 use crate::tracee::Tid;
-
-/// Names one exec of a session in its refusal line and in both of its records. Hexadecimal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ExecId(pub(crate) u64);
 
 /// What a record says, by its `type`.
 #[derive(Debug, Serialize)]
@@ -142,6 +139,9 @@ pub(crate) struct Program {
     uid_e: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gid_e: Option<u32>,
+    /// What else the policy was asked with; absent if it was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Box<Inputs<'static>>>,
     #[serde(skip)]
     pub(super) exact: ExactBytes,
 }
@@ -242,6 +242,14 @@ impl Program {
         &self.exact
     }
 
+    /// As whoever is asked about it sees it.
+    pub(crate) fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        shown.inputs = None;
+        shown.exact.retain(|pointer, _| !Inputs::is_at(pointer));
+        shown
+    }
+
     pub(crate) fn set_ids(&mut self, status: &crate::tracee::Status) {
         let credentials = &status.credentials;
         self.ppid = Some(status.ppid.as_u32());
@@ -270,6 +278,17 @@ impl Program {
 
     pub(crate) fn set_shell(&mut self, note: ShellNote) {
         self.shell = Some(note);
+    }
+
+    /// What the policy is asked with beside all this.
+    pub(crate) fn set_inputs(
+        &mut self,
+        request: &ExecRequest,
+        variables: &Variables,
+        history: Option<History>,
+    ) {
+        let inputs = Inputs::of(request, variables, history, &mut self.exact);
+        self.inputs = Some(Box::new(inputs));
     }
 
     pub(crate) fn set_file(&mut self, facts: &FileFacts) {
@@ -328,26 +347,6 @@ impl Body {
             | Self::Gap { .. } => return None,
         };
         (!exact.is_empty()).then_some(exact)
-    }
-}
-
-impl fmt::Display for ExecId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04x}", self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExecId {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let id = u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)?;
-        Ok(Self(id))
-    }
-}
-
-impl Serialize for ExecId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }
 

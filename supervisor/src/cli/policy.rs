@@ -19,6 +19,8 @@ pub(crate) enum PolicyCommand {
     Test(TestArgs),
     /// Say of which cases two policies say different things
     Diff(DiffArgs),
+    /// Say which execs of a log a policy would have treated differently
+    Replay(ReplayArgs),
     /// Write the permissions of another agent as a policy
     Import(ImportArgs),
     /// Replace the policy of a live session
@@ -73,6 +75,17 @@ pub(crate) struct DiffArgs {
     #[arg(long, value_name = "DIR")]
     pub(crate) workspace: Option<PathBuf>,
     /// One line of JSON a case that differs
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// An audit log; `-` is standard input
+    pub(crate) log: PathBuf,
+    /// One line of JSON a group, then one with the counts
     #[arg(long)]
     pub(crate) json: bool,
 }

@@ -6,6 +6,7 @@ mod cases;
 mod files;
 mod import;
 mod lint;
+mod replay;
 mod trial;
 pub(crate) mod verbs;
 
@@ -15,7 +16,7 @@ use execward_policy::{
     Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, builtin, preset,
 };
 
-use crate::audit::{PolicyNote, digest};
+use crate::audit::{PolicyNote, TailError, digest};
 use crate::check::CheckError;
 use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
@@ -105,6 +106,9 @@ pub(crate) enum PolicyError {
     /// What a verb shows.
     #[error("cannot write: {0}")]
     Show(#[from] std::io::Error),
+    /// A log that cannot be read.
+    #[error("{0}")]
+    Log(#[from] TailError),
     /// Files of cases.
     #[error("{0}")]
     Cases(CaseFaults),
@@ -130,9 +134,11 @@ impl PolicyError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
-            Self::Create { .. } | Self::ReadImport { .. } | Self::Show(_) | Self::Places(_) => {
-                ExitStatus::Io
-            }
+            Self::Create { .. }
+            | Self::ReadImport { .. }
+            | Self::Show(_)
+            | Self::Places(_)
+            | Self::Log(_) => ExitStatus::Io,
             Self::Case(_, error) => error.status(),
             Self::Read { .. }
             | Self::Cases(_)
