@@ -4,7 +4,9 @@
 //! offered for what its arguments make of it (shells, interpreters, wrappers, runners), for files that
 //! bring rights or have no path, and none that would leave the call to be asked about all the same.
 
+mod lesson;
 mod text;
+mod use_of;
 
 use std::fmt;
 
@@ -25,7 +27,9 @@ use crate::ruleset::Ruleset;
 use crate::source::{Layer, NoIncludes, Source};
 use crate::verdict::{Basis, Decision};
 
+pub use lesson::{Evidence, Lesson, Lessons};
 pub use text::exact_rule;
+use use_of::UseOf;
 
 /// Longest rule that is offered: nobody reads more.
 const RULE_MAX_BYTES: usize = 4 << 10;
@@ -106,42 +110,85 @@ pub struct Amendment {
     pub covers: String,
 }
 
+/// Why no rule is made of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoRule {
+    /// The policy allows or denies it.
+    NotAsked(Decision),
+    /// Its file has no name that a rule could mean.
+    NoName,
+    /// Its file brings rights.
+    Rights,
+    /// Its arguments make of it what it is.
+    Arguments,
+    /// What holds it back no rule of the user's lifts, or the rule would be longer than anybody reads.
+    NoHelp,
+    /// A person refused a call that the narrowest rule would let run too.
+    Refused,
+}
+
+impl fmt::Display for NoRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAsked(Decision::Deny) => "the policy denies it, and no allow lifts that",
+            Self::NotAsked(Decision::Allow | Decision::Ask) => "the policy lets it run as it is",
+            Self::NoName => "its file has no name in the session that a rule could mean",
+            Self::Rights => "its file brings rights",
+            Self::Arguments => {
+                "its arguments make of it what it is: a shell, an interpreter, a wrapper, a runner"
+            }
+            Self::NoHelp => "it would be asked about all the same",
+            Self::Refused => "a person refused the same call",
+        })
+    }
+}
+
 impl Ruleset {
     /// What could be saved of a call that is asked about at `now`, as rules called `id`; from the least
     /// that is covered. Nothing if the call is not asked about.
     #[must_use]
     pub fn amendments(&self, request: &ExecRequest, id: &str, now: Timestamp) -> Vec<Amendment> {
-        if self.decide(request, now).decision() != Decision::Ask {
-            return Vec::new();
-        }
         let images = Images::of(request, &self.trust);
-        let is_of_session = request.program.origin == Origin::Session;
-        let kinds = images.program.kinds();
-        if !is_of_session
-            || request.program.brings_rights
-            || request.program.gains_rights
-            || kinds.starts_another
-            || kinds.is_interpreter
-            || kinds.is_shell
-            || images.program.is_disguised()
-        {
-            return Vec::new();
-        }
-        let Some(name) = CommandName::of(request) else {
+        let Ok(name) = self.name_of(request, &images, now) else {
             return Vec::new();
         };
         let mut amendments = name.amendments(request, id, &images.program);
         amendments.retain(|amendment| {
-            amendment.rule.len() <= RULE_MAX_BYTES && self.would_let(amendment, &images, now)
+            let rule = rule_of(&amendment.rule);
+            rule.is_some_and(|rule| self.would_let(&rule, &images, now))
         });
         amendments
     }
 
+    /// What a call that is asked about is called, if a rule may be made of that.
+    fn name_of<'r>(
+        &self,
+        request: &'r ExecRequest,
+        images: &Images<'r>,
+        now: Timestamp,
+    ) -> Result<CommandName<'r>, NoRule> {
+        match self.decide(request, now).decision() {
+            Decision::Ask => {}
+            decision @ (Decision::Allow | Decision::Deny) => {
+                return Err(NoRule::NotAsked(decision));
+            }
+        }
+        let kinds = images.program.kinds();
+        if request.program.origin != Origin::Session {
+            return Err(NoRule::NoName);
+        }
+        if request.program.brings_rights || request.program.gains_rights {
+            return Err(NoRule::Rights);
+        }
+        let is_any = kinds.starts_another || kinds.is_interpreter || kinds.is_shell;
+        if is_any || images.program.is_disguised() {
+            return Err(NoRule::Arguments);
+        }
+        CommandName::of(request).ok_or(NoRule::Arguments)
+    }
+
     /// Whether the call would run unasked if the rule were one of the user's.
-    fn would_let(&self, amendment: &Amendment, images: &Images<'_>, now: Timestamp) -> bool {
-        let Some(rule) = rule_of(&amendment.rule) else {
-            return false;
-        };
+    fn would_let(&self, rule: &Rule, images: &Images<'_>, now: Timestamp) -> bool {
         let is_answered = |ask: &Rule| {
             images.all().all(|image| {
                 !ask.holds(image, now)
@@ -151,7 +198,7 @@ impl Ruleset {
         };
         let verdict = self
             .modes
-            .judge(State::Allowed, Category::Rules, Some(Basis::Rule(&rule)));
+            .judge(State::Allowed, Category::Rules, Some(Basis::Rule(rule)));
         rule.holds(&images.program, now)
             && self.table.of(Action::Ask).iter().all(is_answered)
             && self.allows_interpreters(images, now)
@@ -159,8 +206,11 @@ impl Ruleset {
     }
 }
 
-/// The rule that the text of an amendment is.
+/// The rule that the text of an amendment is, if it is one that is offered.
 fn rule_of(text: &str) -> Option<Rule> {
+    if text.len() > RULE_MAX_BYTES {
+        return None;
+    }
     let text = format!("version = 1\nmode.security = \"allowlist\"\n{text}");
     let source = Source {
         name: "amendment",
@@ -201,7 +251,10 @@ impl<'r> CommandName<'r> {
         // Of a link, the name by which the command is known.
         let is_known =
             |path: &&[u8]| is_of(path, RUNNERS) || grammar::of(file_name(path)).is_some();
-        let path = names().find(is_known).unwrap_or(resolved);
+        // Others no pattern says.
+        let is_straight = |path: &&[u8]| !steps_aside(path);
+        let path = names().filter(is_straight).find(is_known);
+        let path = path.unwrap_or(resolved);
         let name = file_name(path);
         let is_runner = is_of(name, RUNNERS);
         let operands = operands(name, request);
@@ -216,37 +269,14 @@ impl<'r> CommandName<'r> {
 
     fn amendments(&self, request: &ExecRequest, id: &str, image: &Image<'_>) -> Vec<Amendment> {
         let head = |scope: Scope| format!("[[allow]]\nid = \"{id}-{scope}\"\n");
-        let cwd = request.cwd.as_deref();
-        let place = cwd.map_or(String::new(), |cwd| format!(" in {}", cwd.escape_ascii()));
-        let exact_id = format!("{id}-{}", Scope::Exact);
-        let mut amendments = vec![Amendment {
-            scope: Scope::Exact,
-            rule: text::exact(&exact_id, self.path, request),
-            covers: format!("this call{place}, and no other"),
-        }];
+        let mut amendments = vec![self.exact(request, &format!("{id}-{}", Scope::Exact))];
         if let Some(command) = self.command(image) {
-            let hosts = told_hosts(image, Host::entry);
-            let of_hosts = text::list("host", &hosts);
-            let to = match (hosts.as_slice(), image.hosts().is_empty()) {
-                ([], true) => String::new(),
-                ([], false) => ", whatever hosts it names".to_owned(),
-                (hosts, _) => format!(", of {} alone", hosts.join(", ")),
-            };
-            let of_command = text::list("command", std::slice::from_ref(&command));
-            let flags = self.flags(request);
+            let use_of = UseOf::of(command, image);
+            let flags = self.flags(request).unwrap_or_default();
             if !flags.is_empty() {
-                let of_flags = text::list("flags", &flags);
-                amendments.push(Amendment {
-                    scope: Scope::Flags,
-                    rule: head(Scope::Flags) + &of_command + &of_flags + &of_hosts,
-                    covers: format!("`{command}` with no flags but {}{to}", flags.join(", ")),
-                });
+                amendments.push(use_of.with_flags(&format!("{id}-{}", Scope::Flags), &flags));
             }
-            amendments.push(Amendment {
-                scope: Scope::Prefix,
-                rule: head(Scope::Prefix) + &of_command + &of_hosts,
-                covers: format!("`{command}` with any arguments in its ordinary use{to}"),
-            });
+            amendments.push(use_of.ordinary(&format!("{id}-{}", Scope::Prefix)));
         }
         if !class::is_of(self.name, RUNNERS) {
             amendments.push(Amendment {
@@ -268,8 +298,8 @@ impl<'r> CommandName<'r> {
         Some(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// The flags of the call, as entries of `flags`; none where one of them cannot be told.
-    fn flags(&self, request: &ExecRequest) -> Vec<String> {
+    /// The flags of the call, as entries of `flags`; `None` where one of them cannot be told.
+    fn flags(&self, request: &ExecRequest) -> Option<Vec<String>> {
         let arguments = request.argv.iter().skip(1).map(Vec::as_slice);
         let of_table = |grammar: &'static Grammar| {
             let flags = grammar.read(arguments.clone());
@@ -288,10 +318,10 @@ impl<'r> CommandName<'r> {
             names.collect::<Option<Vec<String>>>()
         };
         let flags = grammar::of(self.name).map_or_else(by_looks, of_table);
-        let mut flags = flags.unwrap_or_default();
+        let mut flags = flags?;
         flags.sort_unstable();
         flags.dedup();
-        flags
+        Some(flags)
     }
 }
 
@@ -319,6 +349,12 @@ fn operands<'r>(name: &[u8], request: &'r ExecRequest) -> Vec<&'r [u8]> {
         }
         None => arguments.filter(|word| !word.starts_with(b"-")).collect(),
     }
+}
+
+/// Whether a path has a component that is empty, `.` or `..`.
+fn steps_aside(path: &[u8]) -> bool {
+    let mut steps = path.split(|byte| *byte == b'/').skip(1);
+    steps.any(|step| matches!(step, b"" | b"." | b".."))
 }
 
 /// Whether what the runner `name` is to do is a task of the project.

@@ -162,7 +162,7 @@ mod word;
 mod wrapper;
 mod written;
 
-pub use amendment::{Amendment, Scope, exact_rule};
+pub use amendment::{Amendment, Evidence, Lesson, Lessons, NoRule, Scope, exact_rule};
 pub use approval::Approval;
 pub use class::classes;
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
