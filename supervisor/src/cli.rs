@@ -15,8 +15,8 @@ use crate::approval::Prompt;
 use crate::control::{Span, Where};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
-    AcceptArgs, DiffArgs, ImportArgs, InitArgs, LintArgs, LoadArgs, PolicyCommand, ReplayArgs,
-    ShowArgs, TestArgs,
+    AcceptArgs, DiffArgs, ImportArgs, InitArgs, LearnArgs, LintArgs, LoadArgs, PolicyCommand,
+    ReplayArgs, ShowArgs, TestArgs,
 };
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by

@@ -17,6 +17,7 @@ mod hooks;
 mod identity;
 mod input;
 mod interpreter;
+mod learn;
 mod lifetime;
 mod named;
 mod pid_namespace;

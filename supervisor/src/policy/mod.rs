@@ -5,6 +5,7 @@ mod bundle;
 mod cases;
 mod files;
 mod import;
+mod learn;
 mod lint;
 mod replay;
 mod trial;
@@ -204,6 +205,28 @@ impl LoadedPolicy {
         policy.files.extend(files);
         policy.notes.extend(notes);
         Ok(policy)
+    }
+
+    /// The same with another text of the user, which has a name.
+    ///
+    /// # Errors
+    /// As [`LoadedPolicy::load`].
+    fn load_with(
+        args: &PolicyArgs,
+        places: &Places,
+        (name, text): (&str, &str),
+    ) -> Result<Self, PolicyError> {
+        let mut texts = texts(args, places)?.with_floor()?;
+        texts.texts.push(Text {
+            name: name.to_owned(),
+            bytes: text.into(),
+            layer: Layer::User,
+        });
+        Self::compile(
+            texts,
+            &meant_places(args, places)?,
+            &FileIncludes::default(),
+        )
     }
 
     /// The policy of `texts`; its notes and files are theirs.
