@@ -76,6 +76,8 @@ impl Reader<'_> {
             charters: Vec::new(),
             children: None,
             expires: None,
+            is_grant: false,
+            is_of_subtree: false,
             reason: None,
             instead: None,
             escalates: list.escalates,

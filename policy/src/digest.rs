@@ -3,7 +3,7 @@
 use std::fmt;
 
 /// The 32 bytes of a SHA-256 digest. Displays as 64 hexadecimal digits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Digest(pub [u8; 32]);
 
 impl Digest {

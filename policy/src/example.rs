@@ -54,6 +54,8 @@ impl Example {
         // What only a live session knows is taken as holding.
         let rule = Rule {
             expires: None,
+            is_grant: false,
+            is_of_subtree: false,
             selectors: Selectors {
                 env: None,
                 via: None,

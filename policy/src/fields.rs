@@ -191,7 +191,11 @@ impl Checker<'_> {
         let mut meant = None;
         let (message, help) = match keys::find(section, name.get_ref()) {
             Lookup::Here(key) => return Ok(key),
-            Lookup::Elsewhere([Section::Top]) => (
+            Lookup::Elsewhere(_) if section == Section::Grants => {
+                let message = format!("a file of grants may not have `{written}`");
+                (message, Some(keys_of(section)))
+            }
+            Lookup::Elsewhere([Section::Top, ..]) => (
                 format!(
                     "`{written}` is a top-level key, below the header of {}",
                     section.header()

@@ -29,6 +29,21 @@ pub(crate) fn runs_inline(image: &Image<'_>) -> bool {
     first.is_none_or(|first| first.starts_with(b"-"))
 }
 
+/// Whether `image` runs what nobody has seen: [`runs_inline`], or it is a shell that reads its commands. The
+/// commands of a text behind `-c` are judged when they come.
+pub(crate) fn runs_unseen(image: &Image<'_>) -> bool {
+    let has = |letter: u8| {
+        let mut flags = image.arguments().take_while(|it| it.starts_with(b"-"));
+        flags.any(|flag| !flag.starts_with(b"--") && flag.contains(&letter))
+    };
+    let is_given = || {
+        let mut files = image.files().iter();
+        let is_script = |file: &FileOperand| file.part == Part::Script && !is_fed(file);
+        image.is_script() || has(b'c') || !has(b's') && files.any(is_script)
+    };
+    runs_inline(image) || image.kinds().is_shell && !is_given()
+}
+
 /// Whether the file is a script that no file holds: a FIFO or a device.
 fn is_fed(file: &FileOperand) -> bool {
     let mut destination = file.destination.iter();

@@ -31,6 +31,12 @@ pub(crate) enum Section {
     Env,
     /// `[audit]`.
     Audit,
+    /// A file of grants, before the first table.
+    Grants,
+    /// `[[subtree]]`, of grants.
+    Subtree,
+    /// `[grants.ID]`.
+    Grant,
 }
 
 impl Section {
@@ -49,6 +55,9 @@ impl Section {
             Self::Charter => "`[charter]`",
             Self::Env => "`[env]`",
             Self::Audit => "`[audit]`",
+            Self::Grants => "a file of grants",
+            Self::Subtree => "`[[subtree]]`",
+            Self::Grant => "`[grants.ID]`",
         }
     }
 }
@@ -156,6 +165,8 @@ const TOP: &[Section] = &[Section::Top];
 const MODE: &[Section] = &[Section::Mode];
 const REJECT: &[Section] = &[Section::Reject];
 const ALLOW: &[Section] = &[Section::Allow];
+const FILES: &[Section] = &[Section::Top, Section::Grants];
+const NOTE: &[Section] = &[Section::Grant];
 const RULES: &[Section] = &[Section::Allow, Section::Ask, Section::Deny];
 
 const SECURITY: Form = Form::Choice(&["deny", "allowlist", "full"]);
@@ -197,14 +208,14 @@ const fn later(name: &'static str, sections: &'static [Section], form: Form) -> 
 /// Every key of the language. A name that has a meaning in two sections has two rows.
 #[rustfmt::skip]
 const KEYS: &[Key] = &[
-    required("version",          TOP, Form::Number),
+    required("version",          FILES, Form::Number),
     optional("layer",            TOP, Form::Choice(&["agent", "user", "floor"])),
     optional("include",          TOP, Form::List(Kind::Include)),
     optional("trusted_dirs",     TOP, Form::List(Kind::Path)),
     optional("mode",             TOP, Form::Table(Section::Mode)),
-    optional("allow",            TOP, Form::Tables(Section::Allow)),
+    optional("allow",            FILES, Form::Tables(Section::Allow)),
     optional("ask",              TOP, Form::Tables(Section::Ask)),
-    optional("deny",             TOP, Form::Tables(Section::Deny)),
+    optional("deny",             FILES, Form::Tables(Section::Deny)),
     optional("tools",            TOP, Form::Map(Section::Tool)),
     optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
     optional("charter",          TOP, Form::Table(Section::Charter)),
@@ -255,6 +266,21 @@ const KEYS: &[Key] = &[
     optional("always_reject",    &[Section::Charter], Form::List(Kind::Command)),
     optional("escalate",         &[Section::Charter], Form::List(Kind::Command)),
     optional("untrusted",        &[Section::Env], Form::List(Kind::EnvName)),
+    optional("grants",           &[Section::Grants], Form::Map(Section::Grant)),
+    optional("subtree",          &[Section::Grants], Form::Tables(Section::Subtree)),
+    required("id",               &[Section::Subtree], Form::Text(Kind::Id)),
+    required("children",         &[Section::Subtree], Form::Texts(Kind::Program)),
+    required("scope",            NOTE, Form::Choice(&["exact", "flags", "prefix", "program"])),
+    required("covers",           NOTE, Form::Text(Kind::Free)),
+    required("by",               NOTE, Form::Text(Kind::Free)),
+    required("session",          NOTE, Form::Text(Kind::Free)),
+    required("exec",             NOTE, Form::Text(Kind::Free)),
+    required("at",               NOTE, Form::Date),
+    optional("reason",           NOTE, Form::Text(Kind::Free)),
+    optional("uses",             NOTE, Form::Number),
+    optional("last_used",        NOTE, Form::Date),
+    optional("last_command",     NOTE, Form::Text(Kind::Free)),
+    optional("last_path",        NOTE, Form::Text(Kind::Free)),
     optional("redact",           &[Section::Audit], Form::List(Kind::Word)),
     optional("env_values",       &[Section::Audit], Form::List(Kind::EnvName)),
 ];
@@ -322,7 +348,7 @@ pub(crate) fn nearest(
 mod tests {
     use super::*;
 
-    const SECTIONS: [Section; 12] = [
+    const SECTIONS: [Section; 15] = [
         Section::Top,
         Section::Mode,
         Section::Reject,
@@ -335,6 +361,9 @@ mod tests {
         Section::Charter,
         Section::Env,
         Section::Audit,
+        Section::Grants,
+        Section::Subtree,
+        Section::Grant,
     ];
 
     #[test]
@@ -356,7 +385,7 @@ mod tests {
             if key.form == Form::Tables(Section::Ask)));
         assert!(matches!(
             find(Section::Allow, "version"),
-            Lookup::Elsewhere([Section::Top])
+            Lookup::Elsewhere([Section::Top, ..])
         ));
         assert!(matches!(
             find(Section::Allow, "instead"),

@@ -114,6 +114,8 @@ pub(crate) enum Standing {
     Named,
     /// Another source includes it, and settles its layer.
     Included,
+    /// It has what people said of calls, and nothing else.
+    Grants,
 }
 
 struct Loading<'a> {
@@ -204,7 +206,7 @@ fn drafts(parts: &[Part]) -> impl Iterator<Item = &DraftRule> {
 }
 
 /// A fault for each id that its layer has already.
-fn repeated_ids(parts: &[Part]) -> Vec<Fault> {
+pub(crate) fn repeated_ids(parts: &[Part]) -> Vec<Fault> {
     let mut first_uses: HashMap<(Layer, &str), &Place> = HashMap::new();
     let mut faults = Vec::new();
     // By action they were read; the first use is the one that is read first in the text.

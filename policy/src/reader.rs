@@ -138,14 +138,19 @@ fn decode<'s>(source: &Source<'s>, order: usize) -> Result<&'s str, Fault> {
 /// A source on its way to a [`Part`].
 pub(crate) struct Reader<'p> {
     pub(crate) checker: Checker<'p>,
-    standing: Standing,
+    pub(crate) standing: Standing,
     pub(crate) part: Part,
 }
 
 impl Reader<'_> {
     fn document(&mut self, table: &DeTable<'_>) {
-        let fields = self.checker.fields(Section::Top, table, 0..0);
+        let section = match self.standing {
+            Standing::Named | Standing::Included => Section::Top,
+            Standing::Grants => Section::Grants,
+        };
+        let fields = self.checker.fields(section, table, 0..0);
         self.version(&fields);
+        self.notes(&fields);
         self.layer(&fields);
         for include in fields.texts("include") {
             let place = self.checker.source.place(include.span.clone());
@@ -177,6 +182,9 @@ impl Reader<'_> {
                 self.rule(action, section, table);
             }
         }
+        for table in fields.elements("subtree") {
+            self.rule(Action::Allow, Section::Subtree, table);
+        }
     }
 
     fn version(&mut self, fields: &Fields<'_>) {
@@ -186,6 +194,18 @@ impl Reader<'_> {
             let message = format!("version {} of the language is not known", version.text);
             let help = "write `version = 1`".to_owned();
             self.checker.fault(version.span, message, Some(help));
+        }
+    }
+
+    /// Makes sure that the notes of grants are whole.
+    fn notes(&mut self, fields: &Fields<'_>) {
+        let notes = fields
+            .value("grants")
+            .and_then(|it| it.get_ref().as_table());
+        for (_, note) in notes.into_iter().flatten() {
+            if let Some(table) = note.get_ref().as_table() {
+                self.checker.fields(Section::Grant, table, note.span());
+            }
         }
     }
 

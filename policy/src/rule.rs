@@ -9,6 +9,7 @@ use crate::approval::Category;
 use crate::command::Command;
 use crate::flag::Flag;
 use crate::image::{Image, Reading};
+use crate::inline;
 use crate::operand::FileOperand;
 use crate::program::Program;
 use crate::request::RuleKey;
@@ -73,6 +74,10 @@ pub struct Rule {
     pub(crate) reason: Option<String>,
     pub(crate) instead: Option<String>,
     pub(crate) escalates: bool,
+    /// Whether it is what somebody said of calls, and of no policy.
+    pub(crate) is_grant: bool,
+    /// Whether it holds for no call, but for what runs below a process that was allowed with it.
+    pub(crate) is_of_subtree: bool,
     /// As it is written.
     pub(crate) written: Written,
 }
@@ -109,6 +114,12 @@ impl Rule {
     #[must_use]
     pub fn source(&self) -> &str {
         &self.source
+    }
+
+    /// Whether the rule is a grant: see [`Ruleset::with_grants`](crate::Ruleset::with_grants).
+    #[must_use]
+    pub fn is_grant(&self) -> bool {
+        self.is_grant
     }
 
     /// The line on which the rule begins, from 1.
@@ -166,6 +177,9 @@ impl Rule {
 
     /// The first key that keeps the rule from holding for an image at `now`.
     pub(crate) fn failing(&self, image: &Image<'_>, now: Timestamp) -> Option<&'static str> {
+        if self.is_of_subtree {
+            return Some("subtree");
+        }
         if self.has_expired(now) {
             return Some("expires");
         }
@@ -186,7 +200,7 @@ impl Rule {
     /// The key that fails, if the rule is about the image's file all the same.
     pub(crate) fn near_miss(&self, image: &Image<'_>, now: Timestamp) -> Option<&'static str> {
         let key = self.failing(image, now)?;
-        self.selectors.is_about(image).then_some(key)
+        (!self.is_of_subtree && self.selectors.is_about(image)).then_some(key)
     }
 
     /// Whether the rule holds for one image of a call at `now`.
@@ -198,7 +212,9 @@ impl Rule {
     pub(crate) fn covers_child(&self, image: &Image<'_>) -> bool {
         let selects = |program: &Program, reading| program.selects(image, reading);
         let children = self.children.as_ref();
-        children.is_some_and(|children| children.holds(Reading::Strict, selects))
+        let is_listed = children.is_some_and(|children| children.holds(Reading::Strict, selects));
+        // Who allows all that a command starts has not seen what is fed to it as text.
+        is_listed && !(self.is_of_subtree && inline::runs_unseen(image))
     }
 
     /// Whether this allow says at least as much of the call as the ask does, so that its
@@ -243,6 +259,9 @@ impl Rule {
         seen: &Seen<'_>,
         now: Timestamp,
     ) -> Option<&'static str> {
+        if self.is_of_subtree {
+            return Some("subtree");
+        }
         if self.has_expired(now) {
             return Some("expires");
         }

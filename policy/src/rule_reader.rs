@@ -14,6 +14,7 @@ use crate::example::Example;
 use crate::fields::{Fields, Text, text_of};
 use crate::keys::{self, Section, Support};
 use crate::kind::{self, Complaint};
+use crate::load::Standing;
 use crate::pattern::PathPattern;
 use crate::program::Program;
 use crate::reader::{DraftRule, Reader};
@@ -72,6 +73,8 @@ impl Reader<'_> {
             reason: own_text("reason"),
             instead: own_text("instead"),
             escalates: escalates.unwrap_or(false),
+            is_grant: self.standing == Standing::Grants,
+            is_of_subtree: section == Section::Subtree,
             written: Written::of(&fields, section),
         };
         let place = self.checker.source.place(id.span);
@@ -94,7 +97,7 @@ impl Reader<'_> {
         let is_there = |name: &str| table.contains_key(name) || fields.is_meant(name);
         let mut selecting = keys::of(section).filter(|key| key.selects && is_there(key.name));
         let is_of_later = selecting.clone().any(|key| key.support == Support::Later);
-        if !self.checker.is_whole || is_of_later {
+        if !self.checker.is_whole || is_of_later || section == Section::Subtree {
             return;
         }
         let what = "say what it is about: `program`, `command`, `argv` or `tool`".to_owned();

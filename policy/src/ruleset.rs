@@ -53,6 +53,19 @@ struct Wants {
     streams: bool,
 }
 
+impl Wants {
+    fn of(rules: &[Rule]) -> Self {
+        Self {
+            digests: rules.iter().any(Rule::is_of_digest),
+            lineage: rules.iter().any(Rule::is_of_lineage),
+            variables: rules.iter().any(Rule::is_of_env),
+            paths: rules.iter().any(Rule::is_of_paths),
+            places: rules.iter().any(Rule::is_of_places),
+            streams: rules.iter().any(Rule::is_of_files),
+        }
+    }
+}
+
 impl Ruleset {
     /// Reads `sources`, and what they include, as one policy.
     ///
@@ -80,23 +93,24 @@ impl Ruleset {
             safe_bins,
             trusts_operator,
         } = load(sources, places, includes)?;
-        let wants = Wants {
-            digests: rules.iter().any(Rule::is_of_digest),
-            lineage: rules.iter().any(Rule::is_of_lineage),
-            variables: rules.iter().any(Rule::is_of_env),
-            paths: rules.iter().any(Rule::is_of_paths),
-            places: rules.iter().any(Rule::is_of_places),
-            streams: rules.iter().any(Rule::is_of_files),
-        };
         Ok(Self {
+            wants: Wants::of(&rules),
             table: RuleTable::new(rules),
             trust,
             modes,
             tools,
             safe_bins,
-            wants,
             trusts_operator,
         })
+    }
+
+    /// The same with these rules instead of its own.
+    pub(crate) fn with_rules(&self, rules: Vec<Rule>) -> Self {
+        Self {
+            wants: Wants::of(&rules),
+            table: RuleTable::new(rules),
+            ..self.clone()
+        }
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its

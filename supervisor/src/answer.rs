@@ -120,9 +120,20 @@ impl Gate {
             tracing::error!(%error, %id, "a refusal is missing from the log");
         }
         if let Some(asked) = asked {
+            self.keep_answer(asked);
             self.settle_question(asked, false, judgement.ground);
         }
         id
+    }
+
+    /// What a person said is on the disk before anybody is told, also where nothing goes on by it: a power
+    /// cut must not take a record that somebody answers for.
+    pub(crate) fn keep_answer(&self, asked: &Asked) {
+        if asked.answer.is_some()
+            && let Err(error) = self.ledger.sync(&self.watch)
+        {
+            tracing::error!(%error, id = %asked.exec_id, "a person's answer is not on the disk");
+        }
     }
 
     /// Writes an exec's one decision, under the ID that it was asked about by, or a new one.
@@ -138,6 +149,12 @@ impl Gate {
             Some(asked) => asked.exec_id,
             None => self.ledger.next_id(),
         };
+        if judgement.ground == Reason::Grant
+            && let Some(rule) = &judgement.rule
+        {
+            let (command, path) = program.in_words();
+            self.granted.used(&rule.id, command, path);
+        }
         let conclusion = Conclusion {
             exec_id,
             program,

@@ -1,5 +1,6 @@
 //! The command line. Nothing here looks at the environment.
 
+mod grants;
 mod hook;
 mod policy;
 
@@ -9,10 +10,11 @@ use std::path::PathBuf;
 use clap::builder::NonEmptyStringValueParser;
 use clap::{Args, Parser, Subcommand};
 use clap_complete::Shell;
-use execward_policy::Scope;
 
 use crate::approval::Prompt;
-use crate::control::{Span, Where};
+use crate::control::{Scope, Where};
+use crate::grants::Span;
+pub(crate) use grants::{GrantsCommand, GrantsListArgs, RevokeArgs};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
     AcceptArgs, DiffArgs, ImportArgs, InitArgs, LearnArgs, LintArgs, LoadArgs, PolicyCommand,
@@ -42,6 +44,9 @@ pub(crate) enum Command {
     Allow(AnswerArgs),
     /// Refuse a waiting exec
     Deny(AnswerArgs),
+    /// Show what people said for longer than once, and take it back
+    #[command(subcommand)]
+    Grants(GrantsCommand),
     /// Write and read policies
     #[command(subcommand)]
     Policy(PolicyCommand),
@@ -165,7 +170,7 @@ pub(crate) struct ExplainArgs {
     /// Print a rule: one that allows exactly this call, or of another scope what could be saved of it
     #[arg(long, value_name = "SCOPE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "exact", value_enum)]
-    pub(crate) rule: Option<RuleScope>,
+    pub(crate) rule: Option<Scope>,
     /// One line of JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -177,30 +182,6 @@ pub(crate) struct ExplainArgs {
     /// The log to search
     #[arg(long, value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
-}
-
-/// How much a rule covers.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-pub(crate) enum RuleScope {
-    /// The call alone
-    Exact,
-    /// Its command with the same flags or fewer
-    Flags,
-    /// Its command in its ordinary use
-    Prefix,
-    /// Its program with any arguments
-    Program,
-}
-
-impl From<RuleScope> for Scope {
-    fn from(scope: RuleScope) -> Self {
-        match scope {
-            RuleScope::Exact => Self::Exact,
-            RuleScope::Flags => Self::Flags,
-            RuleScope::Prefix => Self::Prefix,
-            RuleScope::Program => Self::Program,
-        }
-    }
 }
 
 /// `run`'s own arguments. The gate, a process of its own, reads the same.
@@ -283,8 +264,11 @@ pub(crate) struct PendingArgs {
 pub(crate) struct AnswerArgs {
     /// Which exec: its ID, or enough of the start to tell it from the others
     pub(crate) id: String,
-    /// How long the answer holds
-    #[arg(long = "for", value_enum, default_value_t, value_name = "SPAN")]
+    /// What an answer that lasts covers
+    #[arg(long, value_enum, default_value_t)]
+    pub(crate) scope: Scope,
+    /// How long the answer holds: once, session, always, 2h, 3d, or until a date
+    #[arg(long = "for", default_value_t, value_name = "SPAN")]
     pub(crate) span: Span,
     /// Why, for the log
     #[arg(long, value_name = "TEXT")]

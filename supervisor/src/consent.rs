@@ -7,20 +7,33 @@ use std::time::{Duration, Instant};
 
 use execward_policy::Decision;
 
-use crate::approval::{Approvers, FactsDigest, GrantKey, NotAnswered, Said, TooMany};
+use crate::approval::{Approvers, NotAnswered};
 use crate::audit::{Approver, Reason};
-use crate::control::{self, ClientId, Control, Notice, Report, Response, Span};
+use crate::control::{self, ClientId, Control, Notice, Report, Response};
 use crate::exec::Image;
 use crate::gate::Gate;
+use crate::granting::Lasting;
+use crate::grants::{NotGranted, Span};
 use crate::judge::Judgement;
 use crate::parking::{Asked, Parked};
 use crate::subject::Subject;
+
+/// What a person said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Said {
+    /// It may run.
+    Allow,
+    /// It may not.
+    Deny,
+}
 
 /// What a person said to one question.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
     pub(crate) said: Said,
     pub(crate) span: Span,
+    /// How it is kept, if it is to last.
+    pub(crate) lasting: Option<Lasting>,
     pub(crate) approver: Approver,
     pub(crate) reason: Option<String>,
     /// From the question to this answer.
@@ -39,12 +52,15 @@ enum NotTaken {
     #[error("{0}")]
     Contradiction(&'static str),
     #[error(
-        "its file has no name in the session that an answer could be bound to; answer once \
-         (not_bindable)"
+        "an answer that lasts and covers `{scope}` is not offered here, since it would not be heeded or \
+         there is no such rule; {offered}"
     )]
-    NotBindable,
+    NotOffered {
+        scope: execward_policy::Scope,
+        offered: String,
+    },
     #[error("{0}")]
-    TooMany(#[from] TooMany),
+    NotGranted(#[from] NotGranted),
 }
 
 impl Gate {
@@ -70,6 +86,8 @@ impl Gate {
                     sender,
                     client,
                 } => self.hear_policy(offered, sender, client),
+                Report::Grants(client) => self.show_grants(client),
+                Report::Revoke { id, sender, client } => self.hear_revoke(id, sender, client),
                 Report::Tool {
                     check,
                     sender,
@@ -106,21 +124,29 @@ impl Gate {
         }
         let (id, digest) = (response.request_id, &response.digest);
         let open = self.parking.pending.find(id, digest)?;
-        if span == Span::Session {
-            let key = open.asked.key.as_ref().ok_or(NotTaken::NotBindable)?;
-            self.parking.grants.check_room(key)?;
-        }
-        let parked = self.parking.pending.answer(id, digest)?;
         let said = match response.decision {
             control::Decision::AllowOnce | control::Decision::AllowAlways => Said::Allow,
             control::Decision::Deny => Said::Deny,
         };
+        let lasting = match span {
+            Span::Once => None,
+            Span::Subtree => Some(open.asked.offered.with_all_below()),
+            Span::Session | Span::Always | Span::Until(_) => {
+                let scope = response.scope.into();
+                let found = open.asked.offered.find(said, scope);
+                let lasting = found.map_err(|scopes| NotTaken::not_offered(scope, &scopes))?;
+                self.granted.check(span)?;
+                Some(lasting)
+            }
+        };
+        let parked = self.parking.pending.answer(id, digest)?;
         let waited = Instant::now().saturating_duration_since(parked.asked.at);
         self.obey(
             parked,
             Answer {
                 said,
                 span,
+                lasting,
                 approver,
                 reason: response.reason,
                 waited,
@@ -145,16 +171,18 @@ impl Gate {
         match said {
             Said::Allow => self.examine(notification, Some(asked)),
             Said::Deny => {
-                self.keep_grant(&asked);
+                let judgement = match self.keep_deny(&asked) {
+                    Ok(()) => judgement.of_person(Said::Deny, Reason::User, reason),
+                    Err(error) => judgement.unkept(&error),
+                };
                 subject.asked = Some(asked);
-                let judgement = judgement.of_person(Said::Deny, Reason::User, reason);
                 self.refuse_exec(notification, subject, &judgement);
             }
         }
     }
 
-    /// What stands once a person's word counts too: the answer to this very question, else what was
-    /// said earlier in the session. A deny of the policy's is never lifted.
+    /// What stands once a person's answer to this very question counts too. A deny of the policy's is
+    /// never lifted.
     pub(crate) fn weigh(
         &mut self,
         judgement: Judgement,
@@ -162,32 +190,22 @@ impl Gate {
         image: &Image,
     ) -> Judgement {
         if let Some(asked) = &subject.asked {
-            return self.weigh_answer(judgement, asked, &subject.digest(image));
+            return self.weigh_answer(judgement, asked, subject, image);
         }
-        if judgement.decision != Decision::Ask {
-            return judgement;
+        if judgement.decision == Decision::Ask && self.parking.approvers() == Approvers::Nobody {
+            return judgement.left_unanswered(Reason::NoApprover);
         }
-        let grants = Some(&self.parking.grants).filter(|grants| !grants.is_empty());
-        let said = grants.and_then(|grants| {
-            let key = GrantKey::exact(image, &subject.args.argv, &subject.cwd)?;
-            grants.find(&key)
-        });
-        match said {
-            Some(said) => judgement.of_person(said, Reason::Grant, None),
-            None if self.parking.approvers() == Approvers::Nobody => {
-                judgement.left_unanswered(Reason::NoApprover)
-            }
-            None => judgement,
-        }
+        judgement
     }
 
     fn weigh_answer(
         &mut self,
         judgement: Judgement,
         asked: &Asked,
-        digest: &FactsDigest,
+        subject: &Subject,
+        image: &Image,
     ) -> Judgement {
-        if asked.digest != *digest {
+        if asked.digest != subject.digest(image) {
             return judgement.refused(Reason::ChangedSincePrompt);
         }
         if asked.is_expired && judgement.decision == Decision::Ask {
@@ -197,17 +215,22 @@ impl Gate {
         if judgement.decision == Decision::Deny || said != Some(Said::Allow) {
             return judgement;
         }
-        self.keep_grant(asked);
-        judgement.of_person(Said::Allow, Reason::User, None)
-    }
-
-    /// Keeps an answer that is to last. There is room: it was looked for when the answer came.
-    fn keep_grant(&mut self, asked: &Asked) {
-        if let (Some(key), Some(answer)) = (&asked.key, &asked.answer)
-            && answer.span == Span::Session
-            && let Err(error) = self.parking.grants.keep(key.clone(), answer.said)
-        {
-            tracing::error!(%error, "an answer holds only once");
+        match self.keep_allow(asked, subject, image) {
+            Ok(passed_down) => {
+                let judgement = judgement.of_person(Said::Allow, Reason::User, None);
+                judgement.passing_down(passed_down)
+            }
+            Err(error) => judgement.unkept(&error),
         }
+    }
+}
+
+impl NotTaken {
+    fn not_offered(scope: execward_policy::Scope, scopes: &str) -> Self {
+        let offered = match scopes {
+            "" => "answer once".to_owned(),
+            scopes => format!("answer once, or with the scope {scopes}"),
+        };
+        Self::NotOffered { scope, offered }
     }
 }

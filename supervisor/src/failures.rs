@@ -19,7 +19,7 @@ Made from the code by the tests of `supervisor/src/failures.rs`. Where an exec i
 ends in a refusal or an end: none goes on because something failed. Records are lines of the audit log; *line* is the refusal line on the \
 standard error of the task; the front speaks on its own.\n\n";
 
-const REASONS: [Reason; 20] = [
+const REASONS: [Reason; 21] = [
     Reason::Rule,
     Reason::Default,
     Reason::Children,
@@ -29,6 +29,7 @@ const REASONS: [Reason; 20] = [
     Reason::Operator,
     Reason::User,
     Reason::Grant,
+    Reason::StoreInvalid,
     Reason::NoApprover,
     Reason::Timeout,
     Reason::Signalled,
@@ -81,6 +82,10 @@ fn failure(reason: Reason) -> Option<&'static str> {
             "the task cannot be traced, or the file may be executed and not read"
         }
         Reason::ReadDeadline => "a file system or a page of memory does not answer",
+        Reason::StoreInvalid => {
+            "a person's answer is to last, and the file of grants is damaged, locked, or changed by \
+             somebody else"
+        }
         Reason::SupError => "the gate itself fails, or cannot write the record",
     })
 }
@@ -195,8 +200,8 @@ fn sessions(page: &mut String) {
     );
     row(
         page,
-        "an earlier session died inside a record",
-        "the piece is set apart in `FILE.torn`",
+        "an earlier session died inside a record, or the power was cut",
+        "what is not whole, and all behind it, is set apart in `FILE.torn`",
         "`session.start`, `log.recovered`: so many bytes",
     );
     row(

@@ -1,5 +1,5 @@
 //! Faults on order, by which the tests see what a gate leaves behind that dies or stands still in the
-//! middle of an exec.
+//! middle of an exec, and that a clock that is set there changes nothing.
 //!
 //! Only a build with the feature `fault-injection` has them, and no release can: elsewhere all of this
 //! is nothing.
@@ -8,7 +8,7 @@
 mod armed;
 
 #[cfg(feature = "fault-injection")]
-pub(crate) use armed::{at, while_recording};
+pub(crate) use armed::{at, stepped, while_recording};
 
 #[cfg(all(feature = "fault-injection", not(debug_assertions)))]
 compile_error!("`fault-injection` is for the tests alone: build it without --release");
@@ -40,3 +40,10 @@ pub(crate) fn at(_phase: Phase) {}
 #[cfg(not(feature = "fault-injection"))]
 #[inline]
 pub(crate) fn while_recording(_log: &std::fs::File, _line: &[u8]) {}
+
+/// What the wall clock shows, which an order may have set by an hour.
+#[cfg(not(feature = "fault-injection"))]
+#[inline]
+pub(crate) fn stepped(now: jiff::Timestamp) -> jiff::Timestamp {
+    now
+}

@@ -24,7 +24,7 @@ use rustix::process::{PidfdFlags, pidfd_open};
 use crate::exit::ExitStatus;
 use crate::kin;
 use crate::link::{Link, Message};
-use crate::own_process::keep_on_exec;
+use crate::own_process::{hear_of_children, keep_on_exec, raise_limits};
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::tracee::{Procfs, ProcfsError, Tid};
@@ -73,6 +73,7 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus
     // Outside the filter as it is, whoever could trace it could have it exec anything.
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
+    raise_limits();
     leave_output_to_command(&null).map_err(cannot("leave the output to the command"))?;
     drop(null);
     let gate_pid = Tid::new(gate.id());
@@ -343,6 +344,7 @@ fn take_signals() -> io::Result<SignalFd> {
     let read = blocked;
     // A line that makes a file too large is an errno: the front stays for CMD.
     blocked.add(Signal::SIGXFSZ);
+    hear_of_children()?;
     blocked.thread_block()?;
     Ok(SignalFd::with_flags(
         &read,

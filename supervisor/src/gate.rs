@@ -3,11 +3,13 @@
 //! SIGCHLD is process-wide and a tracee belongs to the thread that seized it, so everything that
 //! waits for either is here. Nothing here waits for anything else.
 
+mod turn;
+
 use std::collections::{HashMap, VecDeque};
 use std::os::fd::AsFd;
 use std::os::fd::OwnedFd;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use execward_policy::Ruleset;
 use nix::errno::Errno;
@@ -24,6 +26,7 @@ use crate::command::Command;
 use crate::describer::Describer;
 use crate::fault::{self, Phase};
 use crate::findings::Awaiting;
+use crate::grants::Granted;
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
@@ -69,6 +72,8 @@ impl Afterlife {
 pub(crate) struct Gate {
     pub(crate) kernel: Kernel,
     pub(crate) rules: Rc<Ruleset>,
+    /// What people said, which is in `rules`.
+    pub(crate) granted: Granted,
     pub(crate) operator: Option<OperatorGrant>,
     pub(crate) describer: Describer,
     pub(crate) beginning: Beginning,
@@ -102,22 +107,6 @@ type Queued = (Notification, Option<Box<Asked>>);
 /// Most notifications taken in one turn before reaping and timers have theirs.
 const NOTIFICATIONS_A_TURN: usize = 64;
 
-/// What one poll found.
-#[derive(Default)]
-#[expect(
-    clippy::struct_excessive_bools,
-    reason = "each descriptor is ready or not"
-)]
-struct Ready {
-    notification: bool,
-    hangup: bool,
-    signal: bool,
-    reader: bool,
-    control: bool,
-    link: bool,
-    shim: bool,
-}
-
 impl Gate {
     /// Runs until no process of the session is left.
     ///
@@ -130,6 +119,7 @@ impl Gate {
         }
         self.withdraw_all();
         self.close_control();
+        self.granted.flush();
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
         result
@@ -155,6 +145,8 @@ impl Gate {
             }
             self.interrupt_overdue();
             self.look_at_parked(Instant::now());
+            self.granted.flush_if_due(Instant::now());
+            self.end_subtrees();
             if ready.link {
                 self.front_is_gone();
             }
@@ -165,74 +157,6 @@ impl Gate {
                 }
             }
         }
-    }
-
-    fn wait(&self) -> Result<Ready, Errno> {
-        let mut fds = vec![
-            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
-            PollFd::new(self.listener.as_fd(), PollFlags::POLLIN),
-        ];
-        // Closed already, it would be ready for ever.
-        if !self.command.front_knows {
-            fds.push(PollFd::new(self.link.as_fd(), PollFlags::empty()));
-        }
-        let link_at = (!self.command.front_knows).then_some(2);
-        let shim_at = self.shim.as_ref().map(|shim| {
-            fds.push(PollFd::new(shim.as_fd(), PollFlags::POLLIN));
-            fds.len() - 1
-        });
-        let control_at = self.parking.control.as_ref().map(|control| {
-            fds.push(PollFd::new(control.as_fd(), PollFlags::POLLIN));
-            fds.len() - 1
-        });
-        let readers_at = fds.len();
-        if self.awaiting.readers() {
-            fds.extend(
-                self.readers
-                    .sockets()
-                    .map(|fd| PollFd::new(fd, PollFlags::POLLIN)),
-            );
-        }
-        let texts = self.texts.socket();
-        fds.extend(texts.map(|fd| PollFd::new(fd, PollFlags::POLLIN)));
-        match poll(&mut fds, self.time_out()) {
-            Ok(_) => {}
-            Err(Errno::EINTR) => return Ok(Ready::default()),
-            Err(errno) => return Err(errno),
-        }
-        let seen = |at: usize| {
-            fds.get(at)
-                .and_then(PollFd::revents)
-                .unwrap_or(PollFlags::empty())
-        };
-        let listener = seen(1);
-        let deadlines = [self.readers.next_deadline(), self.texts.next_deadline()];
-        let next = deadlines.into_iter().flatten().min();
-        let is_late = next.is_some_and(|at| at <= Instant::now());
-        Ok(Ready {
-            signal: seen(0).intersects(PollFlags::POLLIN),
-            notification: listener.intersects(PollFlags::POLLIN),
-            hangup: listener.intersects(PollFlags::POLLHUP | PollFlags::POLLERR),
-            link: link_at.is_some_and(|at| seen(at).intersects(PollFlags::POLLHUP)),
-            control: control_at.is_some_and(|at| !seen(at).is_empty()),
-            shim: shim_at.is_some_and(|at| !seen(at).is_empty()),
-            reader: is_late || (readers_at..fds.len()).any(|at| !seen(at).is_empty()),
-        })
-    }
-
-    fn time_out(&self) -> PollTimeout {
-        let next = [
-            self.attached.next_interrupt(),
-            self.readers.next_deadline(),
-            self.texts.next_deadline(),
-            self.parking.next_look(),
-        ];
-        let Some(next) = next.into_iter().flatten().min() else {
-            return PollTimeout::NONE;
-        };
-        let left = next.saturating_duration_since(Instant::now());
-        // Rounded up: a time-out that is too short would turn into a busy loop.
-        PollTimeout::try_from(left + Duration::from_millis(1)).unwrap_or(PollTimeout::ZERO)
     }
 
     fn take_signals(&mut self) -> Result<(), Errno> {

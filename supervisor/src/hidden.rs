@@ -30,7 +30,9 @@ pub(crate) enum HideError {
 /// # Errors
 /// If one of them stays in sight.
 pub(crate) fn hide(plan: &Plan<'_>) -> Result<(), HideError> {
-    let (files, directories) = plan.kept();
+    let (mut files, directories) = plan.kept();
+    // What lies in a covered directory needs no cover, under which the gate could not put another.
+    files.retain(|file| !directories.iter().any(|it| file.starts_with(it)));
     // Of files first: a directory that is covered hides the way to them.
     for path in files {
         cover(path, cover_file)?;

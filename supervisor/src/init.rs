@@ -20,7 +20,7 @@ use rustix::net::{RecvFlags, SendFlags};
 use rustix::process::{WaitOptions, set_parent_process_death_signal, wait};
 
 use crate::fdpass;
-use crate::own_process::close_callers;
+use crate::own_process::{close_callers, hear_of_children};
 use crate::sealed::{close, is_below, mounted_below};
 use crate::system::{SystemError, cannot};
 
@@ -70,6 +70,7 @@ fn prepare() -> Result<SignalFd, SystemError> {
     with_gate.map_err(cannot("end with the gate (PR_SET_PDEATHSIG)"))?;
     mount_proc()?;
     give_up_rights().map_err(cannot("give up rights"))?;
+    hear_of_children().map_err(cannot("hear of ended children (sigaction)"))?;
     let mut child = SigSet::empty();
     child.add(Signal::SIGCHLD);
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;

@@ -3,13 +3,14 @@
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
-use jiff::Timestamp;
 use nix::errno::Errno;
 
-use crate::approval::Said;
 use crate::audit::{Decided, History, Reason, RuleNote};
+use crate::clock;
+use crate::consent::Said;
 use crate::control::Unanswered;
 use crate::gate::Gate;
+use crate::granting::NotKept;
 use crate::subject::Subject;
 use crate::tracee::{Status, TaskDir, Tid};
 
@@ -43,6 +44,7 @@ impl Judgement {
         let decision = verdict.decision();
         let rule = verdict.rule();
         let ground = match verdict.basis() {
+            Basis::Rule(rule) if rule.is_grant() => Reason::Grant,
             Basis::Rule(_) => Reason::Rule,
             Basis::Children(_) => Reason::Children,
             Basis::SafeBin => Reason::SafeBin,
@@ -143,6 +145,23 @@ impl Judgement {
         }
     }
 
+    /// What is allowed with `rule`, by whose `children` more may run below.
+    pub(crate) fn passing_down(self, rule: Option<RuleKey>) -> Self {
+        Self {
+            allowed_by: rule.or(self.allowed_by),
+            ..self
+        }
+    }
+
+    /// A question whose answer was to be kept and is not.
+    pub(crate) fn unkept(self, error: &NotKept) -> Self {
+        Self {
+            detail: Some(format!("the answer cannot be kept: {error}")),
+            reason: None,
+            ..self.refused(Reason::StoreInvalid)
+        }
+    }
+
     /// What a refused task is told: to try again, where that may help.
     pub(crate) fn errno(&self) -> Errno {
         if self.ground == Reason::Overload {
@@ -214,7 +233,11 @@ impl Judgement {
             Reason::Overload => format!("{asks}, and too many others wait"),
             Reason::ChangedSincePrompt => "it changed while it waited for the answer".into(),
             Reason::User => "a person said no".into(),
-            Reason::Grant => "a person said no for this session".into(),
+            Reason::Grant => match &self.rule {
+                Some(rule) => format!("a person said no to such calls, grant {}", rule.id),
+                None => "a person said no to such calls".into(),
+            },
+            Reason::StoreInvalid => "a person's answer cannot be kept".into(),
             Reason::ReadDeadline => "its file system does not answer".into(),
             Reason::Unverifiable => "what it loads cannot be verified".into(),
             Reason::Unreadable => "it cannot be read whole".into(),
@@ -262,7 +285,7 @@ impl Gate {
     /// The policy's answer to `request`, or the operator's own if the policy has none.
     pub(crate) fn judge(&self, request: &ExecRequest, subject: &Subject) -> Judgement {
         let rules: &Ruleset = &self.rules;
-        let now = Timestamp::now();
+        let now = clock::now();
         let verdict = rules.decide(request, now);
         let is_unmatched = verdict.decision_of_rules().is_none();
         let is_operators = self.operator.as_ref().is_some_and(|grant| {
@@ -286,7 +309,7 @@ impl Gate {
 
     /// The policy's answer alone: for what was loaded, and nobody typed.
     pub(crate) fn judge_loaded(&self, request: &ExecRequest) -> Judgement {
-        Judgement::of(self.rules.decide(request, Timestamp::now()))
+        Judgement::of(self.rules.decide(request, clock::now()))
     }
 
     /// What a process that becomes the image of `request` will be to its descendants, and its

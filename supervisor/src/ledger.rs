@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use crate::audit::{
-    ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, Latency, Log, LogError,
-    Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally, ToolNote,
+    ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, GrantNote, Latency, Log,
+    LogError, Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally, ToolNote,
 };
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
@@ -61,7 +61,7 @@ impl Ledger {
         let body = Body::SessionStart(Box::new(start));
         watch.during(Activity::Recording, || {
             self.log.append(&body)?;
-            self.log.sync()
+            self.log.sync_first()
         })
     }
 
@@ -165,6 +165,40 @@ impl Ledger {
     ) -> Result<(), LogError> {
         self.append(&Body::PolicyLoaded { sender, policy }, watch)?;
         self.sync(watch)
+    }
+
+    /// Writes down what a person said of calls, and that it counts from here on.
+    ///
+    /// # Errors
+    /// If it is not in the log and on the disk: it does not count then.
+    pub(crate) fn grant_added(
+        &mut self,
+        grant: GrantNote,
+        sender: Approver,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        let grant = Box::new(grant);
+        self.append(&Body::GrantAdded { sender, grant }, watch)?;
+        self.sync(watch)
+    }
+
+    /// Writes down that a grant counts no more: whoever took it back, or why it ended.
+    pub(crate) fn grant_removed(
+        &mut self,
+        grant: GrantNote,
+        sender: Option<Approver>,
+        detail: Option<String>,
+        watch: &Watch,
+    ) {
+        let grant = Box::new(grant);
+        let body = Body::GrantRemoved {
+            sender,
+            grant,
+            detail,
+        };
+        if self.append(&body, watch).is_err() {
+            tracing::error!(?sender, "the end of a grant is missing from the log");
+        }
     }
 
     /// Writes down that a policy that was sent is not in force, with the first of what it lacks.

@@ -10,12 +10,14 @@ mod beginning;
 mod changeable;
 mod check;
 mod cli;
+mod clock;
 mod command;
 mod confinement;
 mod consent;
 mod control;
 mod describer;
 mod diagnostics;
+mod directory;
 mod doctor;
 mod exec;
 mod exit;
@@ -26,6 +28,8 @@ mod fdpass;
 mod findings;
 mod front;
 mod gate;
+mod granting;
+mod grants;
 mod handover;
 mod hidden;
 mod hook;
@@ -85,7 +89,7 @@ use clap::{CommandFactory, Parser};
 
 use crate::audit::{Shown, TailError};
 use crate::check::CheckError;
-use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, TailArgs};
+use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::places::Places;
@@ -135,6 +139,14 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         }
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
+        Command::Grants(GrantsCommand::List(list)) => told_of(
+            grants::list(&list, &mut std::io::stdout()),
+            VerbError::status,
+        ),
+        Command::Grants(GrantsCommand::Revoke(revoke)) => told_of(
+            grants::revoke(&revoke, &mut std::io::stdout()),
+            VerbError::status,
+        ),
         Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
         Command::Hook(command) => {
             hook::obey(&command, &mut std::io::stdin(), &mut std::io::stdout())

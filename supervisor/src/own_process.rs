@@ -3,6 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, RawFd};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use nix::errno::Errno;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -17,13 +19,28 @@ pub(crate) fn keep_on_exec(fd: impl AsFd) -> io::Result<()> {
     Ok(rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::empty())?)
 }
 
-/// Each exec in flight holds a few descriptors. CMD has its own limit by now.
-pub(crate) fn raise_descriptor_limit() {
-    let raised = getrlimit(Resource::RLIMIT_NOFILE)
-        .and_then(|(_, most)| setrlimit(Resource::RLIMIT_NOFILE, most, most));
-    if let Err(errno) = raised {
-        tracing::warn!(%errno, "the limit of descriptors is not raised");
+/// Raises what the caller limited, as far as that may be: each exec in flight holds a few descriptors, and
+/// neither a session's time nor its log's length is what a limit of CMD's is about. CMD has its own by now.
+pub(crate) fn raise_limits() {
+    for limit in [
+        Resource::RLIMIT_NOFILE,
+        Resource::RLIMIT_CPU,
+        Resource::RLIMIT_FSIZE,
+    ] {
+        let raised = getrlimit(limit).and_then(|(_, most)| setrlimit(limit, most, most));
+        if let Err(errno) = raised {
+            tracing::warn!(%errno, ?limit, "a limit is not raised");
+        }
     }
+}
+
+/// Has the kernel tell of children that end and tracees that stop. Where a caller ignores SIGCHLD, nobody
+/// would be told, and wait(2) would find no child (sigaction(2), "`SA_NOCLDWAIT`"). To be called once
+/// whoever is to inherit the caller's way has been started.
+pub(crate) fn hear_of_children() -> io::Result<()> {
+    // Any handler will do: the signal is read from a descriptor, or nobody needs it.
+    let nobody_looks = Arc::new(AtomicBool::new(false));
+    signal_hook::flag::register(libc::SIGCHLD, nobody_looks).map(drop)
 }
 
 /// Closes the gate's copies of what is CMD's: a pipe must end when CMD closes it.
@@ -56,6 +73,7 @@ pub(crate) fn close_each(fds: &[RawFd]) -> Result<(), Errno> {
 /// Blocks what must not stop or end the gate, and reads SIGCHLD and SIGTERM from a descriptor.
 /// A blocked SIGPIPE, SIGXFSZ, SIGTTOU … is an errno where it happens.
 pub(crate) fn take_signals() -> io::Result<SignalFd> {
+    hear_of_children()?;
     let mut read = SigSet::empty();
     read.add(Signal::SIGCHLD);
     read.add(Signal::SIGTERM);

@@ -7,29 +7,35 @@
 
 use std::time::{Duration, Instant};
 
-use execward_policy::{Amendment, ExecRequest, Ruleset};
+use execward_policy::{ExecRequest, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
-use crate::approval::{
-    Approvers, FactsDigest, GrantKey, Grants, Pending, Prompt, ShownAmendment, Waiting,
-};
+use crate::approval::{Approvers, FactsDigest, Pending, Prompt, ShownAmendment, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
+use crate::clock;
 use crate::consent::Answer;
-use crate::control::{Bouncer, Control, ControlError, Notice, Request, Required, SocketPlace};
+use crate::control::{
+    Bouncer, Control, ControlError, Notice, Request, Required, ShownProcess, SocketPlace,
+};
 use crate::exec::Image;
 use crate::fault::{self, Phase};
 use crate::gate::Gate;
+use crate::granting::Offered;
 use crate::judge::Judgement;
+use crate::pid_namespace::PidNamespace;
 use crate::plan::Plan;
 use crate::room::Share;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
-use crate::tracee::Procfs;
+use crate::tracee::{Procfs, Status, Tid};
 use crate::withdrawal::CutShort;
 
 /// How often tasks that wait are looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
+
+/// Most processes above one that are shown.
+const ANCESTRY_MAX: usize = 16;
 
 /// Everything about questions.
 #[derive(Debug)]
@@ -39,7 +45,6 @@ pub(crate) struct Parking {
     pub(crate) session: SessionNote,
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
-    pub(crate) grants: Grants,
     pub(crate) cut_short: CutShort,
     pub(crate) next_look: Option<Instant>,
 }
@@ -58,8 +63,10 @@ pub(crate) struct Parked {
 pub(crate) struct Asked {
     pub(crate) exec_id: ExecId,
     pub(crate) digest: FactsDigest,
-    /// What a lasting answer would be bound to; none if it cannot be.
-    pub(crate) key: Option<GrantKey>,
+    /// The rules by which an answer could be kept.
+    pub(crate) offered: Offered,
+    /// The rule that asks; none where the policy's mode does.
+    pub(crate) asked_by: Option<String>,
     pub(crate) received: Instant,
     pub(crate) at: Instant,
     pub(crate) answer: Option<Answer>,
@@ -104,7 +111,6 @@ impl Parking {
             session,
             control,
             pending: Pending::default(),
-            grants: Grants::default(),
             cut_short: CutShort::default(),
             next_look: None,
         })
@@ -175,7 +181,7 @@ impl Asked {
         if let Some(answer) = &self.answer {
             note.by = Some(answer.approver);
             note.channel = Some("socket");
-            note.scope = Some(answer.span.as_str());
+            note.scope = Some(answer.span.to_string());
             note.reason.clone_from(&answer.reason);
         }
         note
@@ -211,7 +217,8 @@ impl Gate {
         let asked = Box::new(Asked {
             exec_id: self.ledger.next_id(),
             digest: subject.digest(&image),
-            key: GrantKey::exact(&image, &subject.args.argv, &subject.cwd),
+            offered: Offered::of(&self.rules, request),
+            asked_by: judgement.rule.as_ref().map(|rule| rule.id.clone()),
             received: subject.received,
             at: now,
             answer: None,
@@ -220,9 +227,8 @@ impl Gate {
             share: subject.share.clone(),
             _image: image,
         });
-        let name = format!("allow-{}", asked.exec_id);
-        let amendments = self.rules.amendments(request, &name, Timestamp::now());
-        if let Err(why) = self.put_question(&asked, &judgement, amendments) {
+        let ancestry = self.ancestry(subject.view.status());
+        if let Err(why) = self.put_question(&asked, &judgement, ancestry) {
             tracing::error!(why, "a question cannot be asked");
             return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
         }
@@ -252,14 +258,39 @@ impl Gate {
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
     }
 
+    /// The processes above a task, up to CMD, by what they are now.
+    fn ancestry(&self, task: &Status) -> Vec<ShownProcess> {
+        let mut above = Vec::new();
+        let mut next = task.ppid;
+        let adopter = self.namespace.as_ref().map(PidNamespace::first);
+        // Whoever is below one that has ended is below the gate, or who adopts in its stead.
+        while above.len() < ANCESTRY_MAX && next != Tid::own() && Some(next) != adopter {
+            let Ok(task) = self.kernel.proc.task(next) else {
+                break;
+            };
+            let (Ok(status), Ok(path)) = (task.status(), task.link_text("exe")) else {
+                break;
+            };
+            above.push(ShownProcess {
+                pid: next.as_u32(),
+                path: path.escape_ascii().to_string(),
+            });
+            if next == self.command.pid {
+                break;
+            }
+            next = status.ppid;
+        }
+        above
+    }
+
     /// The record that an exec is held, then the question.
     fn put_question(
         &mut self,
         asked: &Asked,
         judgement: &Judgement,
-        amendments: Vec<Amendment>,
+        ancestry: Vec<ShownProcess>,
     ) -> Result<(), String> {
-        let asked_at = Timestamp::now();
+        let asked_at = clock::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
         let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);
@@ -273,7 +304,9 @@ impl Gate {
             judgement.unanswered,
         )
         .map_err(|error| error.to_string())?;
-        request.amendments = amendments.into_iter().map(ShownAmendment::from).collect();
+        request.ancestry = ancestry;
+        let allows = asked.offered.allows().iter().cloned();
+        request.amendments = allows.map(ShownAmendment::from).collect();
         self.ledger
             .held(
                 asked.exec_id,

@@ -13,7 +13,6 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use execward_policy::{Decision, ExecRequest};
-use jiff::Timestamp;
 use nix::errno::Errno;
 
 use crate::admission::Loads;
@@ -302,11 +301,9 @@ impl Gate {
             }
         }
         request.destinations.clone_from(&subject.destinations);
-        let wants_digests =
-            !subject.is_digested && self.rules.wants_digests(&request, Timestamp::now());
-        if wants_digests {
+        if !subject.is_digested && self.wants_digests(&request, &subject) {
             subject.is_digested = true;
-            subject.scripts = self.rules.pinned_scripts(&request);
+            subject.scripts = self.pinned_scripts(&request, &subject);
             return self.hand_to_reader(notification, subject);
         }
         let judgement = self.judge(&request, &subject);

@@ -106,6 +106,11 @@ impl Places {
         self.config.join("policy.toml")
     }
 
+    /// Where what people said for longer than a session is, which need not exist either.
+    pub(crate) fn config(&self) -> &Path {
+        &self.config
+    }
+
     /// The log of session `name`.
     pub(crate) fn log(&self, name: &str) -> PathBuf {
         self.logs.join(name).join(LOG)

@@ -7,11 +7,13 @@ use nix::unistd::Uid;
 
 use crate::audit::{LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
+use crate::clock;
+use crate::grants::Granted;
 use crate::kernel::Kernel;
 use crate::parking::Parking;
 use crate::past::Past;
 use crate::places::Places;
-use crate::policy::{LoadedPolicy, accept};
+use crate::policy::{InForce, LoadedPolicy, accept};
 use crate::session::SessionError;
 use crate::user::{AnotherUser, UserError};
 
@@ -24,6 +26,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) user: Option<AnotherUser>,
     pub(crate) note: SessionNote,
     pub(crate) policy: LoadedPolicy,
+    pub(crate) granted: Granted,
     /// What is known of earlier sessions.
     pub(crate) past: Past,
     pub(crate) log: PathBuf,
@@ -41,7 +44,10 @@ impl<'a> Plan<'a> {
         }
         let note = session_note(args);
         crate::diagnostics::start(&places.diagnostics(&note.name))?;
-        let (policy, past) = admitted_policy(args, &places)?;
+        let (policy, mut granted, past) = admitted_policy(args, &places)?;
+        if args.hide_state {
+            granted.hold()?;
+        }
         let log = args.audit.clone();
         Ok(Self {
             args,
@@ -50,6 +56,7 @@ impl<'a> Plan<'a> {
             user,
             note,
             policy,
+            granted,
             past,
         })
     }
@@ -147,18 +154,22 @@ impl<'a> Plan<'a> {
 }
 
 /// The policy, none of whose files an earlier session changed, and what is known of earlier sessions.
-fn admitted_policy(args: &RunArgs, places: &Places) -> Result<(LoadedPolicy, Past), SessionError> {
-    let policy = LoadedPolicy::load(&args.policy, places)?;
+fn admitted_policy(
+    args: &RunArgs,
+    places: &Places,
+) -> Result<(LoadedPolicy, Granted, Past), SessionError> {
+    let in_force = InForce::load(&args.policy, places)?;
     let past = Past::open(places.state())?;
-    past.admit(&policy.files, &accept::command(args))?;
-    Ok((policy, past))
+    past.admit(&in_force.policy.files, &accept::command(args))?;
+    let (policy, granted) = in_force.into_parts(past.clone());
+    Ok((policy, granted, past))
 }
 
 /// The session's names: one that is unique, one for people.
 fn session_note(args: &RunArgs) -> SessionNote {
     let id = uuid::Uuid::now_v7();
     let name = args.session.clone().unwrap_or_else(|| {
-        let now = jiff::Timestamp::now().strftime("%Y%m%dT%H%M%S");
+        let now = clock::now().strftime("%Y%m%dT%H%M%S");
         // The random end of the id: two sessions of one second differ.
         let (_, end) = id.as_u64_pair();
         format!("{now}-{:04x}", end & 0xffff)

@@ -7,9 +7,9 @@
 use execward_policy::{
     Action, Destination, ExecRequest, FileKind, Ruleset, ShellCommand, ToolCall, Verdict,
 };
-use jiff::Timestamp;
 
 use crate::audit::{ShellNote, quoted};
+use crate::clock;
 use crate::exec::{Destinations, Patience, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
@@ -79,7 +79,7 @@ pub(crate) fn denied<'r>(
         destinations: Destinations::new(),
         ..request.clone()
     };
-    let now = Timestamp::now();
+    let now = clock::now();
     let parts = parts(analysis, request.cwd.as_deref()).into_iter();
     let mut denied = parts.filter_map(|part| match part {
         Part::Command(segment, mut command) => {

@@ -3,8 +3,6 @@
 //! An exec is judged by one policy or the other, never by both: the rules are exchanged between two
 //! verdicts. What waits for an answer is judged again when the answer comes, so by the new ones.
 
-use std::rc::Rc;
-
 use execward_policy::{Rule, is_builtin};
 
 use crate::audit::{Approver, PolicyNote};
@@ -34,12 +32,14 @@ impl Gate {
             files: policy.notes.iter().map(names).collect(),
             rules: policy.rules.rules().filter(is_own).count(),
         };
+        let moved = self.granted.beside(policy.rules);
+        let moved = moved.map_err(|error| error.to_string())?;
         self.ledger
             .policy_loaded(sender, policy.notes, &self.watch)
             .map_err(|error| {
                 format!("the policy is not loaded, since it cannot be logged: {error}")
             })?;
-        self.rules = Rc::new(policy.rules);
+        self.go_over(moved);
         self.describer.named = policy.named;
         Ok(loaded)
     }

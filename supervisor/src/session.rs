@@ -25,6 +25,7 @@ use crate::describer::Describer;
 use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
+use crate::grants::Granted;
 use crate::handover::{Waiting, receive_listener, spawn_shim};
 use crate::hidden::{self, HideError};
 use crate::influence::Protected;
@@ -34,7 +35,7 @@ use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
-use crate::own_process::{close_each, leave_to_command, raise_descriptor_limit, take_signals};
+use crate::own_process::{close_each, leave_to_command, raise_limits, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -61,6 +62,8 @@ pub(crate) enum SessionError {
     Policy(#[from] crate::policy::PolicyError),
     #[error("{0}")]
     User(#[from] UserError),
+    #[error("{0}")]
+    Grants(#[from] crate::grants::StoreError),
     #[error("{0}")]
     Hide(#[from] HideError),
     #[error("{0}")]
@@ -135,6 +138,7 @@ struct Started {
 struct Parts {
     kernel: Kernel,
     policy: LoadedPolicy,
+    granted: Granted,
     alive: LiveSession,
     readers: Readers,
     texts: Texts,
@@ -180,11 +184,8 @@ fn start(
         log,
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
-    let proc = kernel
-        .proc
-        .try_clone()
-        .map_err(cannot("copy a descriptor"))?;
-    let parking = Parking::start(&plan, proc)?;
+    let proc = kernel.proc.try_clone();
+    let parking = Parking::start(&plan, proc.map_err(cannot("copy a descriptor"))?)?;
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
@@ -202,6 +203,7 @@ fn start(
     let parts = Parts {
         kernel,
         policy: plan.policy,
+        granted: plan.granted,
         alive,
         readers,
         texts: Texts::new(analyser),
@@ -280,7 +282,7 @@ struct Threads {
 
 impl Threads {
     fn start(kernel: &Kernel, pulse: Pulse, log: Log) -> Result<Self, SessionError> {
-        raise_descriptor_limit();
+        raise_limits();
         let proc = kernel
             .proc
             .try_clone()
@@ -321,6 +323,7 @@ impl Started {
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
+            granted: parts.granted,
             operator: Some(OperatorGrant { process: pid, argv }),
             describer,
             beginning: parts.beginning,

@@ -18,13 +18,29 @@ use crate::tracee::Credentials;
 /// files by a clock that ticks a few times in this.
 const MARGIN_NS: i128 = 50_000_000;
 
+/// When a session began, by the clock that stamps files. That clock may be set: what is changed once it
+/// went back an hour has a stamp of an hour before.
+#[derive(Clone, Copy, Debug)]
+struct Began {
+    /// The earliest stamp that a change in the session may have.
+    stamp_ns: i128,
+    boot_ns: i128,
+}
+
+/// The clock that stamps files, and one that nobody sets.
+#[derive(Clone, Copy, Debug)]
+struct Clocks {
+    wall_ns: i128,
+    boot_ns: i128,
+}
+
 /// Knows which files a session could have had a hand in.
 #[derive(Debug)]
 pub(crate) struct Settled {
     /// The session's rights as it began.
     session: Credentials,
     own: Credentials,
-    began_ns: i128,
+    began: Began,
     /// Directories that are not the session's. It cannot make one its own, and it cannot make
     /// such a one either, so they are remembered and are not many.
     directories: HashSet<Vec<u8>>,
@@ -33,11 +49,10 @@ pub(crate) struct Settled {
 impl Settled {
     /// For a session that begins now with the rights of `session`, under a gate with its `own`.
     pub(crate) fn since_now(session: Credentials, own: Credentials) -> Self {
-        let now = clock_gettime(ClockId::Realtime);
         Self {
             session,
             own,
-            began_ns: i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec),
+            began: Began::at(Clocks::now()),
             directories: HashSet::new(),
         }
     }
@@ -49,8 +64,9 @@ impl Settled {
         };
         let uid = self.session.fsuid;
         if uid == 0 {
+            self.began.heed(Clocks::now());
             let mut names = facts.links.iter().chain([resolved]);
-            return self.is_older(facts.ctime_ns)
+            return self.began.is_after(facts.ctime_ns)
                 && names.any(|name| SYSTEM_DIRS.contains(&directory(name)))
                 && facts.links.iter().all(|link| self.is_old_link(link));
         }
@@ -69,15 +85,10 @@ impl Settled {
         are_settled.is_sorted()
     }
 
-    /// Whether a change lies surely before the session.
-    fn is_older(&self, changed_ns: i128) -> bool {
-        changed_ns < self.began_ns - MARGIN_NS
-    }
-
     fn is_old_link(&self, path: &[u8]) -> bool {
         lstat(path).is_ok_and(|seen| {
             let whole = i128::from(seen.st_ctime) * 1_000_000_000;
-            self.is_older(whole + i128::from(seen.st_ctime_nsec))
+            self.began.is_after(whole + i128::from(seen.st_ctime_nsec))
         })
     }
 
@@ -101,5 +112,69 @@ impl Settled {
 
     fn may_write(&self, path: &[u8]) -> bool {
         changeable::may_write(&self.session, &self.own, path)
+    }
+}
+
+impl Began {
+    fn at(now: Clocks) -> Self {
+        Self {
+            stamp_ns: now.wall_ns,
+            boot_ns: now.boot_ns,
+        }
+    }
+
+    /// Set back, the clock shows less than has gone by since the session began.
+    fn heed(&mut self, now: Clocks) {
+        let gone_by = now.boot_ns - self.boot_ns;
+        self.stamp_ns = self.stamp_ns.min(now.wall_ns - gone_by);
+    }
+
+    /// Whether a change lies surely before the session.
+    fn is_after(&self, changed_ns: i128) -> bool {
+        changed_ns < self.stamp_ns - MARGIN_NS
+    }
+}
+
+impl Clocks {
+    fn now() -> Self {
+        let [wall_ns, boot_ns] = [ClockId::Realtime, ClockId::Boottime].map(|clock| {
+            let now = clock_gettime(clock);
+            i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec)
+        });
+        Self { wall_ns, boot_ns }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECOND: i128 = 1_000_000_000;
+
+    /// What the clocks show `gone_by` seconds later, the wall clock set by `step` of them.
+    fn later(gone_by: i128, step: i128) -> Clocks {
+        Clocks {
+            wall_ns: (10_000 + gone_by + step) * SECOND,
+            boot_ns: (500 + gone_by) * SECOND,
+        }
+    }
+
+    #[test]
+    fn what_is_made_when_the_clock_was_set_back_is_not_older_than_the_session() {
+        let mut began = Began::at(later(0, 0));
+        assert!(began.is_after(9_999 * SECOND) && !began.is_after(10_000 * SECOND));
+        let now = later(60, -3600);
+        began.heed(now);
+        assert!(!began.is_after(now.wall_ns));
+        // Set right again, it leaves the stamps that were made meanwhile.
+        began.heed(later(120, 0));
+        assert!(!began.is_after(now.wall_ns) && began.is_after(6_000 * SECOND));
+    }
+
+    #[test]
+    fn a_clock_that_is_set_ahead_makes_nothing_older() {
+        let mut began = Began::at(later(0, 0));
+        began.heed(later(60, 3600));
+        assert!(began.is_after(9_999 * SECOND) && !began.is_after(10_000 * SECOND));
     }
 }

@@ -4,9 +4,9 @@
 //! where they lead, and the rules read that as they read any doubt.
 
 use execward_policy::{Decision, ExecRequest, ProgramFile, ToolCall};
-use jiff::Timestamp;
 
 use crate::audit::{Approver, Reason, ToolNote};
+use crate::clock;
 use crate::control::{ClientId, Notice, ToolCheck, ToolVerdict};
 use crate::exec::{Destinations, LookupError, Patience};
 use crate::gate::Gate;
@@ -115,7 +115,7 @@ impl Gate {
             text,
         } = question;
         call.destinations = destinations;
-        let judgement = Judgement::of(self.rules.decide_tool(&call, Timestamp::now()));
+        let judgement = Judgement::of(self.rules.decide_tool(&call, clock::now()));
         let judgement = match &text {
             Some(Ok(analysis)) if judgement.decision != Decision::Deny => {
                 let denied = self.denied_in_text_of(&call, analysis, sender);

@@ -119,6 +119,7 @@ impl Gate {
             if let Err(error) = recorded {
                 tracing::error!(%error, %id, "a withdrawal is missing from the log");
             }
+            self.keep_answer(&asked);
             self.settle_question(&asked, false, Reason::Withdrawn);
         }
         notification.abandon();

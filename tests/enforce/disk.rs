@@ -6,6 +6,7 @@
 )]
 
 mod full;
+mod synced;
 mod torn;
 
 use std::fs;
@@ -15,8 +16,8 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use execward_tests::drill::report;
 use execward_tests::{
-    Asking, Ground, Lines, binary, chained, end_of, finish, needs_answers, needs_served_files,
-    of_type, under, until,
+    Asking, Ground, Lines, binary, chained, end_of, finish, needs_served_files, of_type, under,
+    until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -31,7 +32,7 @@ const STALLED: &str = "execward: the gate waits for the disk under its audit log
 const LOOP: &str = "echo $$; while read -r line; do $line 2>/dev/null; echo $?; done";
 
 /// `fixture-disk` around a session, and its log on that.
-fn served(ground: Ground) -> (Ground, Vec<String>) {
+pub(crate) fn served(ground: Ground) -> (Ground, Vec<String>) {
     let disk = ground.path("disk");
     fs::create_dir(&disk).expect("a directory");
     let fixture = binary("fixture-disk").display().to_string();
@@ -53,28 +54,33 @@ fn served(ground: Ground) -> (Ground, Vec<String>) {
 }
 
 /// The disk, to be told what to be like.
-struct Disk(BufReader<UnixStream>);
+pub(crate) struct Disk(BufReader<UnixStream>);
 
 impl Disk {
-    fn of(ground: &Ground) -> Self {
+    pub(crate) fn of(ground: &Ground) -> Self {
         let socket = ground.path("disk-socket");
         let stream = until("the disk", || UnixStream::connect(&socket).ok());
         Self(BufReader::new(stream))
     }
 
-    fn be(&mut self, word: &str) -> String {
+    pub(crate) fn be(&mut self, word: &str) -> String {
         writeln!(self.0.get_mut(), "{word}").expect("the disk");
         let mut answer = String::new();
         self.0.read_line(&mut answer).expect("the disk");
         answer.trim_end().to_owned()
     }
 
+    /// The bytes that `word` gets.
+    pub(crate) fn bytes(&mut self, word: &str) -> Vec<u8> {
+        let len = self.be(word).parse().expect("a length");
+        let mut bytes = vec![0; len];
+        self.0.read_exact(&mut bytes).expect("the disk");
+        bytes
+    }
+
     /// The log as it lies on the disk.
     fn log(&mut self) -> String {
-        let len = self.be("cat audit.jsonl").parse().expect("a length");
-        let mut text = vec![0; len];
-        self.0.read_exact(&mut text).expect("the disk");
-        String::from_utf8(text).expect("text")
+        String::from_utf8(self.bytes("cat audit.jsonl")).expect("text")
     }
 
     fn records(&mut self) -> Vec<Value> {
@@ -307,39 +313,4 @@ fn question_about(asking: &Asking, word: &str) -> String {
         let is_its = question["request"]["proc"]["argv"][1] == word;
         is_its.then(|| question["requestId"].as_str().expect("an ID").to_owned())
     })
-}
-
-/// The answer is in the log, but not on the disk.
-#[test]
-fn what_a_person_allows_does_not_run_before_it_is_on_the_disk() {
-    needs_served_files!();
-    needs_answers!();
-    let ask = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
-    let (ground, words) = served(Ground::full(ask));
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let script = "/bin/touch one; /bin/touch two; echo over; read x";
-    let mut asking = Asking::start_under(&words, ground, "socket", script);
-    let mut disk = Disk::of(asking.ground());
-    for (how, runs, name) in [("unsynced", false, "one"), ("ok", true, "two")] {
-        let id = question_about(&asking, name);
-        disk.be(how);
-        let (code, _, _) = asking.client(&["allow", &id]);
-        assert_eq!(code, Some(if runs { 0 } else { 1 }));
-        until("the outcome", || {
-            let records = disk.records();
-            let mut outcomes = of_type(&records, "exec.outcome");
-            let outcome = outcomes.find(|it| it["exec_id"] == id.as_str())?;
-            let result = if runs { "verified" } else { "failed" };
-            assert_eq!(outcome["outcome"]["result"], result);
-            Some(())
-        });
-        if !runs {
-            assert!(!asking.has_run(name));
-        }
-    }
-    assert_eq!(asking.stdout.next_line().as_deref(), Some("over"));
-    assert!(!asking.has_run("one") && asking.has_run("two"));
-    drop(asking.stdin());
-    let _records = records_of(&disk.log_at_end());
-    disk.be("end");
 }

@@ -12,6 +12,7 @@ mod dodges;
 mod drills;
 mod failed;
 mod floods;
+mod grants;
 mod hidden;
 mod hooks;
 mod identity;

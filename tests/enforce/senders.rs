@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 use std::os::unix::net::UnixStream;
 use std::process::Stdio;
 
-use execward_tests::{Asking, Ground, Question, binary, needs_answers, of_type};
+use execward_tests::{Asking, Ground, Question, binary, needs_answers, of_type, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -305,4 +305,59 @@ fn a_client_that_says_nonsense_or_never_reads_costs_nobody_anything() {
     asking.answer(&["allow", &question.id]);
     assert_eq!(asking.stdout.next_line().unwrap(), "0");
     let _records = asking.end();
+}
+
+/// Whoever says nothing takes no other's place for long, and who finds none is told so.
+#[test]
+fn silent_clients_keep_nobody_from_answering() {
+    needs_answers!();
+    let mut asking = Asking::sh("", "/usr/bin/touch a; echo $?");
+    let question = asking.question();
+    let mut silent = Vec::new();
+    let told = until("a connection too many", || {
+        let mut stream = BufReader::new(asking.connect());
+        let mut first = String::new();
+        stream.read_line(&mut first).expect("a line");
+        silent.push(stream);
+        (!first.contains("hello")).then_some(first)
+    });
+    assert!(told.contains("16 clients are connected already"), "{told}");
+    for stream in &mut silent {
+        while stream
+            .read_line(&mut String::new())
+            .is_ok_and(|len| len > 0)
+        {}
+    }
+    asking.answer(&["deny", &question.id]);
+    assert_eq!(asking.stdout.next_line().unwrap(), "126");
+    let _records = asking.end();
+}
+
+#[test]
+fn refused_senders_are_counted_and_do_not_fill_the_log() {
+    needs_answers!();
+    const TRIES: u64 = 3000;
+    let mut asking = Asking::sh(
+        "",
+        "read socket; /usr/bin/python3 -c '
+import socket, sys
+for _ in range(int(sys.argv[2])):
+    s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.recv(1); s.close()
+' $socket 3000; echo $?",
+    );
+    let socket = asking.socket();
+    writeln!(asking.stdin(), "{}", socket.display()).unwrap();
+    assert_eq!(asking.stdout.next_line().unwrap(), "0");
+    let records = asking.end();
+    let refused: Vec<_> = of_type(&records, "approval.refused").collect();
+    let count = |record: &&Value| {
+        let detail = record["detail"].as_str().expect("a detail");
+        let before = detail
+            .split("; ")
+            .nth(1)
+            .and_then(|it| it.split(' ').next());
+        1 + before.map_or(0, |it| it.parse::<u64>().expect("a number"))
+    };
+    assert_eq!(refused.iter().map(count).sum::<u64>(), TRIES);
+    assert!(refused.len() < 64 + 60, "{}", refused.len());
 }

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 33] = [
+const TESTS: [&str; 37] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -13,10 +13,13 @@ const TESTS: [&str; 33] = [
     include_str!("audit.rs"),
     include_str!("disk.rs"),
     include_str!("disk/full.rs"),
+    include_str!("disk/synced.rs"),
     include_str!("disk/torn.rs"),
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
     include_str!("floods.rs"),
+    include_str!("grants/store.rs"),
+    include_str!("grants/subtree.rs"),
     include_str!("hidden.rs"),
     include_str!("identity.rs"),
     include_str!("input.rs"),
@@ -26,6 +29,7 @@ const TESTS: [&str; 33] = [
     include_str!("pid_namespace.rs"),
     include_str!("pid_namespace/ends.rs"),
     include_str!("drills/numbers.rs"),
+    include_str!("drills/power.rs"),
     include_str!("preflight.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),

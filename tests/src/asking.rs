@@ -60,8 +60,8 @@ impl Asking {
         let name = directory.rsplit(['/', '.']).next().unwrap_or_default();
         let name = format!("t-{name}");
         let ground = ground
-            .option(&format!("--session={name}"))
-            .option(&format!("--prompt={prompt}"));
+            .only_option("--session", &name)
+            .only_option("--prompt", prompt);
         let mut front = ground.command(&["sh", "-c", script]);
         if !words.is_empty() {
             front = under(words, &front);
@@ -130,13 +130,14 @@ impl Asking {
     #[must_use]
     pub fn client(&self, words: &[&str]) -> (Option<i32>, String, String) {
         let mut command = Command::new(binary("execward"));
-        if let ["policy", ..] = words {
-            command.args(words).args(self.ground.state());
-        } else {
-            command.args(words);
+        command.args(words);
+        if let ["policy", ..] | ["grants", "revoke", ..] = words {
+            command.args(self.ground.state());
         }
         command
             .args(["--session", &self.name])
+            .env("HOME", self.ground.path(""))
+            .env("XDG_CONFIG_HOME", self.ground.config())
             .env("XDG_RUNTIME_DIR", self.ground.path(""));
         let (status, stdout, stderr) = finish(command);
         (status.code(), stdout, stderr)
@@ -177,6 +178,14 @@ impl Asking {
         assert_eq!(code, Some(0), "{stdout}{stderr}");
     }
 
+    /// Waits until the front has ended, or what it was started under.
+    ///
+    /// # Panics
+    /// If it does not.
+    pub fn front_ends(&mut self) {
+        let _status = end_of(&mut self.front);
+    }
+
     /// The records, once the session is over.
     ///
     /// # Panics
@@ -186,6 +195,12 @@ impl Asking {
         drop(self.stdin.take());
         let _status = end_of(&mut self.front);
         self.ground.records_at_end()
+    }
+
+    /// Its directory, once the session is over.
+    #[must_use]
+    pub fn into_ground(self) -> Ground {
+        self.ground
     }
 
     /// Whether `touch name` has run.

@@ -28,6 +28,12 @@ pub const FSYNC: u32 = 20;
 pub const FLUSH: u32 = 25;
 /// The first request.
 pub const INIT: u32 = 26;
+/// Opens a directory.
+pub const OPENDIR: u32 = 27;
+/// The last descriptor of a directory is closed.
+pub const RELEASEDIR: u32 = 29;
+/// The names in a directory are to be on the disk.
+pub const FSYNCDIR: u32 = 30;
 /// Makes a file and opens it.
 pub const CREATE: u32 = 35;
 /// Somebody waits no longer; no answer is expected.

@@ -1,13 +1,15 @@
 //! What a person who approved calls could have saved: the narrowest rules that cover them all.
 //!
 //! A call that was seen alone gets a rule of its own. Several of one command get one rule for the command
-//! with their flags, or for its ordinary use, unless that would let run what a person refused.
+//! with their flags, or for its ordinary use, unless that would let run what a person refused. Where a rule
+//! is bound to what a file holds, each content has its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 
-use super::{Amendment, CommandName, NoRule, Scope, UseOf, rule_of, text};
+use super::{Amendment, Named, NoRule, UseOf};
+use crate::digest::Digest;
 use crate::image::Images;
 use crate::request::ExecRequest;
 use crate::rule::Rule;
@@ -21,7 +23,7 @@ pub struct Evidence<'a> {
     pub approved: &'a [ExecRequest],
     /// A person did not.
     pub refused: &'a [ExecRequest],
-    /// Nobody said anything of them, and they did not run.
+    /// No person said anything of them, and no policy let them run.
     pub others: &'a [ExecRequest],
 }
 
@@ -34,7 +36,7 @@ pub struct Lesson {
     pub amendment: Amendment,
     /// Which of the approved calls it covers.
     pub calls: Vec<usize>,
-    /// Which of the others it would have let run too.
+    /// Which of the others it would have let run too, if their files held the same.
     pub others: Vec<usize>,
     /// Whether a rule for the whole command would have let run what a person refused.
     pub is_narrowed: bool,
@@ -49,14 +51,28 @@ pub struct Lessons {
     pub untaught: Vec<(usize, NoRule)>,
 }
 
-/// Approved calls of one command.
-struct Class<'r> {
-    calls: Vec<(usize, CommandName<'r>, Images<'r>)>,
+/// An approved call.
+struct Call<'r> {
+    /// Which one.
+    at: usize,
+    named: Named<'r>,
+    images: Images<'r>,
+    /// Of what its rule is bound to.
+    digest: Option<Digest>,
+}
+
+/// What approved calls have in common.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Class {
+    use_of: Option<UseOf>,
+    /// Without words for the command, its file is one.
+    path: Vec<u8>,
+    digest: Option<Digest>,
 }
 
 impl Ruleset {
     /// The narrowest rules that would have let the approved calls run unasked at `now`, called
-    /// `prefix-1`, `prefix-2` …, from the first `number` on.
+    /// `prefix-1-SCOPE`, `prefix-2-SCOPE` …
     #[must_use]
     pub fn learn(&self, evidence: Evidence<'_>, prefix: &str, now: Timestamp) -> Lessons {
         let mut learner = Learner {
@@ -67,27 +83,55 @@ impl Ruleset {
             lessons: Lessons::default(),
             rules_of_lessons: Vec::new(),
         };
-        let mut classes: BTreeMap<(Option<UseOf>, Vec<u8>), Class<'_>> = BTreeMap::new();
+        let mut classes: BTreeMap<Class, Vec<Call<'_>>> = BTreeMap::new();
         for (at, request) in evidence.approved.iter().enumerate() {
-            let images = Images::of(request, &self.trust);
-            match self.name_of(request, &images, now) {
-                Ok(name) => {
-                    let command = name.command(&images.program);
-                    let use_of = command.map(|command| UseOf::of(command, &images.program));
-                    // Without words for the command, its file is one.
-                    let path = use_of.as_ref().map_or(name.path, |_| b"");
-                    let path = path.to_vec();
-                    let class = classes.entry((use_of, path));
-                    let class = class.or_insert_with(|| Class { calls: Vec::new() });
-                    class.calls.push((at, name, images));
-                }
+            match self.call(at, request, now) {
+                Ok(call) => classes.entry(call.class()).or_default().push(call),
                 Err(why) => learner.lessons.untaught.push((at, why)),
             }
         }
-        for ((use_of, _), class) in &classes {
-            learner.study(use_of.as_ref(), class);
+        for (class, calls) in &classes {
+            learner.study(class, calls);
         }
         learner.lessons
+    }
+
+    fn call<'r>(
+        &'r self,
+        at: usize,
+        request: &'r ExecRequest,
+        now: Timestamp,
+    ) -> Result<Call<'r>, NoRule> {
+        let images = Images::of(request, &self.trust);
+        let named = self.named(request, &images, now)?;
+        let digest = named.content(&images.program).digest(request)?;
+        Ok(Call {
+            at,
+            named,
+            images,
+            digest,
+        })
+    }
+}
+
+impl Call<'_> {
+    fn class(&self) -> Class {
+        let use_of = self.named.use_of(&self.images.program);
+        let path = use_of.as_ref().map_or(self.named.path(), |_| b"").to_vec();
+        Class {
+            use_of,
+            path,
+            digest: self.digest,
+        }
+    }
+
+    fn request(&self) -> &ExecRequest {
+        self.images.program.request
+    }
+
+    /// Whether a rule for its file means that by its own path.
+    fn is_by_own_path(&self) -> bool {
+        self.request().program.resolved.as_deref() == Some(self.named.path())
     }
 }
 
@@ -98,94 +142,81 @@ struct Learner<'e> {
     prefix: &'e str,
     now: Timestamp,
     lessons: Lessons,
-    /// Those of the lessons, in their order.
-    rules_of_lessons: Vec<Rule>,
+    /// Those of the lessons, in their order: what each lets run of files whatever they hold, and the digest
+    /// that it is bound to.
+    rules_of_lessons: Vec<(Rule, Option<Digest>)>,
 }
 
 impl Learner<'_> {
     /// Makes the rules for calls of one command.
-    fn study(&mut self, use_of: Option<&UseOf>, class: &Class<'_>) {
-        let calls = || class.calls.iter().map(|(at, _, _)| *at);
-        let argvs = calls().filter_map(|at| self.evidence.approved.get(at));
-        let argvs: BTreeSet<&[Vec<u8>]> = argvs
-            .map(|it| it.argv.get(1..).unwrap_or_default())
-            .collect();
+    fn study(&mut self, class: &Class, calls: &[Call<'_>]) {
+        let argvs = calls.iter().map(|call| call.request().argv.get(1..));
+        let argvs: BTreeSet<&[Vec<u8>]> = argvs.map(Option::unwrap_or_default).collect();
         let mut is_narrowed = false;
-        if let Some(use_of) = use_of.filter(|_| argvs.len() > 1) {
-            let id = self.next_id();
-            for amendment in wide(use_of, &id, class) {
-                let Some(rule) = rule_of(&amendment.rule) else {
+        if let Some(use_of) = class.use_of.as_ref().filter(|_| argvs.len() > 1) {
+            for amendment in wide(use_of, &self.next_name(), calls) {
+                let Some(rule) = amendment.offered_rule() else {
                     continue;
                 };
-                let mut images = class.calls.iter().map(|(_, _, images)| images);
-                if !images.all(|images| self.rules.would_let(&rule, images, self.now)) {
+                let lets = |call: &Call<'_>| self.rules.would_let(&rule, &call.images, self.now);
+                if !calls.iter().all(lets) {
                     continue;
                 }
                 if self.lets_any(&rule, self.evidence.refused) {
                     is_narrowed = true;
                     continue;
                 }
-                return self.add(id, amendment, rule, calls().collect(), false);
+                let lesson = Lesson {
+                    calls: calls.iter().map(|call| call.at).collect(),
+                    ..Lesson::of(amendment, &rule, class.digest)
+                };
+                return self.add(lesson, rule, class.digest);
             }
         }
         // A rule for a file by its own path covers it by other names too.
-        let is_own = |(_, name, images): &&(usize, CommandName<'_>, Images<'_>)| {
-            images.program.request.program.resolved.as_deref() == Some(name.path)
-        };
-        let (own, other): (Vec<_>, Vec<_>) = class.calls.iter().partition(is_own);
-        for (at, name, images) in own.into_iter().chain(other) {
-            self.study_alone(*at, name, images, is_narrowed);
+        let (own, other): (Vec<_>, Vec<_>) = calls.iter().partition(|call| call.is_by_own_path());
+        for call in own.into_iter().chain(other) {
+            self.study_alone(call, is_narrowed);
         }
     }
 
     /// Makes a rule for one call alone.
-    fn study_alone(
-        &mut self,
-        at: usize,
-        name: &CommandName<'_>,
-        images: &Images<'_>,
-        is_narrowed: bool,
-    ) {
+    fn study_alone(&mut self, call: &Call<'_>, is_narrowed: bool) {
+        let Call { at, images, .. } = call;
+        let would_let = |rule: &Rule| self.rules.would_let(rule, images, self.now);
         let mut known = self.rules_of_lessons.iter().zip(&mut self.lessons.lessons);
-        let covering = known.find(|(rule, _)| self.rules.would_let(rule, images, self.now));
+        let covering = known.find(|((rule, digest), _)| *digest == call.digest && would_let(rule));
         if let Some((_, lesson)) = covering {
-            return lesson.calls.push(at);
+            return lesson.calls.push(*at);
         }
-        let id = self.next_id();
-        let amendment = name.exact(images.program.request, &id);
-        let rule = rule_of(&amendment.rule);
-        let rule = rule.filter(|rule| self.rules.would_let(rule, images, self.now));
-        match rule {
-            None => self.lessons.untaught.push((at, NoRule::NoHelp)),
+        let name = self.next_name();
+        let amendment = call.named.exact(call.request(), &name, &images.program);
+        match amendment.offered_rule().filter(would_let) {
+            None => self.lessons.untaught.push((*at, NoRule::NoHelp)),
             Some(rule) if self.lets_any(&rule, self.evidence.refused) => {
-                self.lessons.untaught.push((at, NoRule::Refused));
+                self.lessons.untaught.push((*at, NoRule::Refused));
             }
-            Some(rule) => self.add(id, amendment, rule, vec![at], is_narrowed),
+            Some(rule) => {
+                let lesson = Lesson {
+                    calls: vec![*at],
+                    is_narrowed,
+                    ..Lesson::of(amendment, &rule, call.digest)
+                };
+                self.add(lesson, rule, call.digest);
+            }
         }
     }
 
-    fn add(
-        &mut self,
-        id: String,
-        amendment: Amendment,
-        rule: Rule,
-        calls: Vec<usize>,
-        is_narrowed: bool,
-    ) {
+    fn add(&mut self, mut lesson: Lesson, rule: Rule, digest: Option<Digest>) {
         let others = self.evidence.others.iter().enumerate();
         let others = others.filter(|(_, request)| self.lets(&rule, request));
-        let lesson = Lesson {
-            id,
-            amendment,
-            calls,
-            others: others.map(|(at, _)| at).collect(),
-            is_narrowed,
-        };
+        lesson.others = others.map(|(at, _)| at).collect();
         self.lessons.lessons.push(lesson);
-        self.rules_of_lessons.push(rule);
+        self.rules_of_lessons.push((rule, digest));
     }
 
-    fn next_id(&self) -> String {
+    /// What the next rule is called, but for its scope.
+    fn next_name(&self) -> String {
         format!("{}-{}", self.prefix, self.lessons.lessons.len() + 1)
     }
 
@@ -202,31 +233,29 @@ impl Learner<'_> {
     }
 }
 
+impl Lesson {
+    fn of(amendment: Amendment, rule: &Rule, digest: Option<Digest>) -> Self {
+        Self {
+            id: rule.id().to_owned(),
+            amendment: amendment.bound_to(digest),
+            calls: Vec::new(),
+            others: Vec::new(),
+            is_narrowed: false,
+        }
+    }
+}
+
 /// The rules that may cover all calls of a command, from the narrowest.
-fn wide(use_of: &UseOf, id: &str, class: &Class<'_>) -> Vec<Amendment> {
-    let calls = class.calls.iter();
-    let flags = calls.map(|(_, name, images)| name.flags(images.program.request));
+fn wide(use_of: &UseOf, name: &str, calls: &[Call<'_>]) -> Vec<Amendment> {
+    let flags = calls.iter().map(|call| call.named.flags(call.request()));
     let flags: Option<Vec<Vec<String>>> = flags.collect();
     let flags: BTreeSet<String> = flags.into_iter().flatten().flatten().collect();
     let flags: Vec<String> = flags.into_iter().collect();
-    let with_flags = (!flags.is_empty()).then(|| use_of.with_flags(id, &flags));
+    let with_flags = use_of.with_flags(name, &flags);
     with_flags
         .into_iter()
-        .chain([use_of.ordinary(id)])
+        .chain([use_of.ordinary(name)])
         .collect()
-}
-
-impl CommandName<'_> {
-    /// The amendment called `id` for this call alone.
-    pub(super) fn exact(&self, request: &ExecRequest, id: &str) -> Amendment {
-        let cwd = request.cwd.as_deref();
-        let place = cwd.map_or(String::new(), |cwd| format!(" in {}", cwd.escape_ascii()));
-        Amendment {
-            scope: Scope::Exact,
-            rule: text::exact(id, self.path, request),
-            covers: format!("this call{place}, and no other"),
-        }
-    }
 }
 
 #[cfg(test)]

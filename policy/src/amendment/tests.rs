@@ -114,9 +114,9 @@ fn each_scope_is_a_rule() {
 fn what_its_arguments_make_of_it_is_never_offered() {
     for line in [
         "bash -c ls",
-        "sh x",
-        "python3 a.py",
-        "node x.js",
+        "sh",
+        "python3 -m a",
+        "node -e x",
         "env ls",
         "sudo ls",
         "xargs rm",
@@ -251,5 +251,27 @@ fn what_is_saved_lets_the_call_and_its_like_run_and_no_other() {
         assert_eq!(decide(line), Decision::Allow, "{line} {scope}");
         assert_eq!(decide(like), Decision::Allow, "{like} {scope}");
         assert_eq!(decide(unlike), Decision::Ask, "{unlike} {scope}");
+    }
+}
+
+#[test]
+fn a_script_is_offered_with_its_content_and_an_interpreter_alone_is_not() {
+    for (line, offered) in [
+        ("python3 /w/a.py x", "exact program"),
+        ("sh /w/a.sh", "exact program"),
+        ("python3 -c code /w/a.py", ""),
+        ("python3", ""),
+        ("bash -c ls /w/a.sh", ""),
+        ("env python3 /w/a.py", ""),
+    ] {
+        let request = call(line);
+        let amendments = policy(RULES).amendments(&request, "a", NOW);
+        let scopes: Vec<_> = amendments.iter().map(|it| it.scope.as_str()).collect();
+        assert_eq!(scopes.join(" "), offered, "{line}");
+        for amendment in amendments {
+            let script = line.split(' ').nth(1).unwrap();
+            assert_eq!(amendment.content, Content::Script(script.into()));
+            assert!(amendment.covers.ends_with("as the script is now"));
+        }
     }
 }

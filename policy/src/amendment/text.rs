@@ -2,22 +2,30 @@
 
 use std::fmt::Write as _;
 
+use super::Scope;
 use crate::image::Image;
 use crate::operand::Part;
 use crate::path::file_name;
 use crate::request::ExecRequest;
+use crate::rule::Action;
 use crate::trust::Trust;
 
 /// A rule called `id` that allows exactly this call by the file's given path, ready to be pasted into a
 /// policy.
 #[must_use]
 pub fn exact_rule(id: &str, request: &ExecRequest) -> String {
-    exact(id, &request.program.given, request)
+    let head = format!("[[allow]]\nid = \"{id}\"\n");
+    exact(head, &request.program.given, request)
 }
 
-/// The same by the path `path`.
-pub(super) fn exact(id: &str, path: &[u8], request: &ExecRequest) -> String {
-    let mut rule = format!("[[allow]]\nid = \"{id}\"\n");
+/// How the rule of an amendment begins.
+pub(super) fn head(action: Action, id: &str, scope: Scope) -> String {
+    format!("[[{action}]]\nid = \"{id}-{scope}\"\n")
+}
+
+/// The rule that begins with `head`, of exactly this call of the file at `path`.
+pub(super) fn exact(head: String, path: &[u8], request: &ExecRequest) -> String {
+    let mut rule = head;
     let (name, rest) = (file_name(path), request.argv.get(1..).unwrap_or_default());
     // The first element names a program, where special characters have a meaning.
     let rest = rest.iter().map(|argument| literal(argument));
@@ -50,8 +58,13 @@ fn directories(request: &ExecRequest) -> Vec<Vec<u8>> {
 }
 
 /// The key `program` that means the file at `path`.
-pub(super) fn program(path: &[u8]) -> String {
-    format!("program = {}\n", path_pattern(path))
+pub(super) fn program(named: &[u8]) -> String {
+    path("program", named)
+}
+
+/// The key that means the file at `path`.
+pub(super) fn path(key: &str, path: &[u8]) -> String {
+    format!("{key} = {}\n", path_pattern(path))
 }
 
 /// The key with these entries, which have nothing to be escaped; nothing for none.

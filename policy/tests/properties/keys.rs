@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use execward_policy::{Action, Ancestor, Decision, Layer, RuleKey};
+use execward_policy::{Action, Ancestor, Decision, Destination, Layer, RuleKey};
 use proptest::prelude::*;
 use proptest::sample::select;
 
@@ -195,7 +195,13 @@ proptest! {
             Action::Ask | Action::Deny => ("full", Decision::Deny),
         };
         let rules = DraftPolicy::of_user(security, "off", std::slice::from_ref(&rule));
-        let holds = rules.load().decide(&request, call.now).decision() == action;
+        let loaded = rules.load();
+        // An example's files are where they are written.
+        for path in loaded.named_paths(&request) {
+            let destination = Destination::as_written(&path);
+            request.destinations.insert(path, destination);
+        }
+        let holds = loaded.decide(&request, call.now).decision() == action;
         for (key, loads) in [("match", holds), ("not_match", !holds)] {
             let text = rules.files[0].text() + &format!("{key} = [['{}']]\n", words.join("', '"));
             let source = rules.files[0].source(text.as_bytes());

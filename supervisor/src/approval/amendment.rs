@@ -1,6 +1,6 @@
 //! What could be saved of a question, as messages have it.
 
-use execward_policy::Amendment;
+use execward_policy::{Amendment, Content};
 use serde::{Deserialize, Serialize};
 
 /// A rule that could be saved, so that calls like this one are not asked about again.
@@ -18,9 +18,14 @@ impl From<Amendment> for ShownAmendment {
     fn from(amendment: Amendment) -> Self {
         let Amendment {
             scope,
-            rule,
+            mut rule,
             covers,
+            content,
         } = amendment;
+        // Whoever pastes it is to see that a line of it is missing.
+        if content != Content::Any {
+            rule += "# sha256 = …: saved with the digest of what it holds now\n";
+        }
         Self {
             scope: scope.as_str().to_owned(),
             covers,

@@ -3,14 +3,12 @@
 
 mod amendment;
 mod facts;
-mod grant;
 mod pending;
 mod prompt;
 mod waiting;
 
 pub(crate) use amendment::ShownAmendment;
 pub(crate) use facts::FactsDigest;
-pub(crate) use grant::{GrantKey, Grants, Said, TooMany};
 pub(crate) use pending::{NotAnswered, Pending};
 pub(crate) use prompt::{Approvers, Prompt, in_words};
 pub(crate) use waiting::Waiting;

@@ -3,6 +3,8 @@
 use nix::sys::socket::UnixCredentials;
 use serde::Serialize;
 
+use crate::grants::{Grant, Span};
+
 /// A question and its answer, in the exec's records.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct ApprovalNote {
@@ -12,9 +14,9 @@ pub(crate) struct ApprovalNote {
     /// By what way the answer came: `socket`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) channel: Option<&'static str>,
-    /// How long the answer holds: `once`, `session`.
+    /// How long the answer holds: `once`, `session`, `always`, or until when.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) scope: Option<&'static str>,
+    pub(crate) scope: Option<String>,
     /// How long the question may wait, in seconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) ttl_s: Option<u64>,
@@ -24,6 +26,41 @@ pub(crate) struct ApprovalNote {
     /// What the approver said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
+}
+
+/// What somebody said of calls, in the records of its beginning and its end.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub(crate) struct GrantNote {
+    pub(crate) id: String,
+    /// `allow` or `deny`.
+    pub(crate) action: &'static str,
+    /// The exec that was asked about, and its session.
+    pub(crate) exec_id: String,
+    pub(crate) session: String,
+    /// `exact`, `flags`, `prefix`, `program`.
+    pub(crate) scope: String,
+    /// `session`, `always`, or until when.
+    pub(crate) duration: String,
+    pub(crate) covers: String,
+    pub(crate) rule: String,
+    /// How many execs it decided.
+    pub(crate) uses: u64,
+}
+
+impl GrantNote {
+    pub(crate) fn of(grant: &Grant, span: Span) -> Self {
+        Self {
+            id: grant.id.clone(),
+            action: grant.action.as_str(),
+            exec_id: grant.note.exec.clone(),
+            session: grant.note.session.clone(),
+            scope: grant.note.scope.clone(),
+            duration: span.to_string(),
+            covers: grant.note.covers.clone(),
+            rule: grant.rule.clone(),
+            uses: grant.note.usage.uses,
+        }
+    }
 }
 
 /// A process that sends control messages.

@@ -4,7 +4,7 @@
 //! file's only writer, and may cut what lies behind its last whole line.
 
 use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
@@ -15,15 +15,10 @@ use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
 
 use super::log::LogError;
+use super::names::Names;
 use super::reserve::{Claim, Reserve};
+use super::whole::{LINE_MAX_BYTES, end_of_whole, is_of_a_log};
 use crate::fault;
-use crate::places::make_private;
-
-/// What every line of a log begins with.
-const BEGINNING: &[u8] = b"{\"v\":\"";
-
-/// More than any line has.
-const LINE_MAX_BYTES: u64 = 128 << 10;
 
 /// How long another session may take to cut its end before the lock is somebody else's.
 const LOCK_DEADLINE: Duration = Duration::from_secs(1);
@@ -33,6 +28,8 @@ const LOCK_DEADLINE: Duration = Duration::from_secs(1);
 pub(super) struct LogFile {
     pub(super) file: File,
     path: PathBuf,
+    /// Those that a power cut may still take.
+    names: Names,
     /// Whether a piece of a line may stand behind the last whole one.
     is_torn: bool,
     reserve: Option<Reserve>,
@@ -48,14 +45,10 @@ impl LogFile {
             path: path.to_owned(),
             error,
         };
-        if let Some(directory) = path
-            .parent()
-            .filter(|parent| !parent.as_os_str().is_empty())
-        {
-            make_private(directory).map_err(failed)?;
-        }
+        let names = Names::make_for(path).map_err(failed)?;
         let file = opened(path).map_err(failed)?;
-        if !file.metadata().map_err(failed)?.is_file() {
+        let seen = file.metadata().map_err(failed)?;
+        if !seen.is_file() {
             return Err(LogError::NotRegular(path.to_owned()));
         }
         share(&file).map_err(|error| match error {
@@ -65,18 +58,24 @@ impl LogFile {
         Ok(Self {
             file,
             path: path.to_owned(),
+            names: if seen.len() == 0 {
+                names
+            } else {
+                Names::default()
+            },
             is_torn: false,
             reserve: None,
         })
     }
 
-    /// Makes it ready for lines of our own: an earlier writer may have died inside one, and room is
-    /// set aside for a full disk. Of how many bytes the torn line was.
+    /// Makes it ready for lines of our own: an earlier writer may have died inside one, or the machine
+    /// under it, and room is set aside for a full disk. How many bytes are not whole.
     ///
     /// # Errors
     /// If the file cannot be read or written.
     pub(super) fn prepare(&mut self) -> io::Result<u64> {
-        let (whole, len) = self.ends()?;
+        let len = self.file.metadata()?.len();
+        let whole = end_of_whole(&self.file, len)?;
         if whole < len && !self.set_apart(whole, len)? {
             self.file.write_all(b"\n")?;
         }
@@ -122,6 +121,15 @@ impl LogFile {
         self.file.sync_data()
     }
 
+    /// The same, with the file's name where that is new.
+    ///
+    /// # Errors
+    /// What fdatasync(2) or fsync(2) answers.
+    pub(super) fn sync_with_names(&mut self) -> io::Result<()> {
+        self.sync()?;
+        self.names.sync()
+    }
+
     /// Takes away what a failed write left of its line; beside other sessions, ends it.
     fn mend(&mut self) -> io::Result<()> {
         let (whole, len) = self.ends()?;
@@ -138,12 +146,9 @@ impl LogFile {
         Ok(())
     }
 
-    /// Moves the piece of a line of an earlier writer into a file beside the log; whether it could.
+    /// Moves what is not whole of an earlier writer's into a file beside the log; whether it could.
     fn set_apart(&self, whole: u64, len: u64) -> io::Result<bool> {
-        let mut piece = vec![0; usize::try_from(len - whole).unwrap_or(usize::MAX)];
-        self.file.read_exact_at(&mut piece, whole)?;
-        let is_ours = BEGINNING.starts_with(&piece) || piece.starts_with(BEGINNING);
-        if !is_ours {
+        if !is_of_a_log(&self.file, whole, len)? {
             return Ok(false);
         }
         let moved = alone(&self.file, || {
@@ -155,14 +160,18 @@ impl LogFile {
             if !seen.is_file() || seen.nlink() != 1 {
                 return Err(io::ErrorKind::InvalidInput.into());
             }
-            beside.write_all(&[&piece, b"\n".as_slice()].concat())?;
+            (&self.file).seek(SeekFrom::Start(whole))?;
+            io::copy(&mut (&self.file).take(len - whole), &mut beside)?;
+            beside.write_all(b"\n")?;
             beside.sync_all()?;
-            self.file.set_len(whole)
+            self.file.set_len(whole)?;
+            // Lines of our own must not come to lie in what another power cut brings back.
+            self.file.sync_all()
         });
         match moved {
             Ok(moved) => Ok(moved.is_some()),
             Err(error) => {
-                tracing::warn!(%error, "a torn line of an earlier session stays in the log");
+                tracing::warn!(%error, "what is torn of an earlier session stays in the log");
                 Ok(false)
             }
         }

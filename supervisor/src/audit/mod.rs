@@ -6,7 +6,9 @@ mod exec_id;
 mod file;
 mod inputs;
 mod log;
+mod names;
 mod outcome;
+mod program;
 mod reason;
 mod record;
 mod reserve;
@@ -16,18 +18,18 @@ mod shown;
 mod tail;
 mod text;
 mod tool;
+mod whole;
 
-pub(crate) use approval::{ApprovalNote, Approver};
+pub(crate) use approval::{ApprovalNote, Approver, GrantNote};
 pub(crate) use chain::digest;
 pub(crate) use exec_id::ExecId;
 pub(crate) use inputs::{History, Inputs};
 
 pub(crate) use log::{Log, LogError};
 pub(crate) use outcome::Outcome;
+pub(crate) use program::Program;
 pub(crate) use reason::Reason;
-pub(crate) use record::{
-    Body, Caller, Decided, Effect, Latency, Program, RuleNote, SessionNote, Summary,
-};
+pub(crate) use record::{Body, Caller, Decided, Effect, Latency, RuleNote, SessionNote, Summary};
 pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};

@@ -2,7 +2,8 @@
 
 use serde::Serialize;
 
-use super::record::{Decided, argv_digest, cut, shown_argv};
+use super::program::{argv_digest, cut, shown_argv};
+use super::record::Decided;
 use super::text::{ExactBytes, text};
 
 /// What came of an exec that went on.

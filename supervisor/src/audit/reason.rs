@@ -22,8 +22,10 @@ pub(crate) enum Reason {
     Operator,
     /// A person said so, for this exec.
     User,
-    /// A person said so earlier, for the rest of the session.
+    /// A person said so earlier, and meant calls like it.
     Grant,
+    /// A person's answer was to last, and cannot be kept.
+    StoreInvalid,
     /// A question, and nobody to answer it.
     NoApprover,
     /// A question that nobody answered in time.
@@ -61,6 +63,7 @@ impl Reason {
             Self::Operator => "operator",
             Self::User => "user",
             Self::Grant => "grant",
+            Self::StoreInvalid => "store_invalid",
             Self::NoApprover => "no_approver",
             Self::Timeout => "timeout",
             Self::Signalled => "signalled",

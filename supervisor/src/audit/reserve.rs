@@ -44,6 +44,8 @@ impl Claim {
             Body::SessionStart(_) => true,
             Body::Held { .. }
             | Body::ApprovalRefused { .. }
+            | Body::GrantAdded { .. }
+            | Body::GrantRemoved { .. }
             | Body::PolicyLoaded { .. }
             | Body::PolicyRejected { .. }
             | Body::Outcome { .. }

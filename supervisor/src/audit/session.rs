@@ -31,7 +31,7 @@ pub(crate) struct SessionStart {
 /// What the log itself is like.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LogNote {
-    /// Bytes of a line that an earlier writer died inside.
+    /// Bytes that an earlier writer, or a power cut, left of lines that are not whole.
     #[serde(rename = "recovered", skip_serializing_if = "is_zero")]
     pub(crate) recovered_bytes: u64,
     /// Bytes that are set aside for a full disk; 0 if none are.

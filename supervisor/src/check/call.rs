@@ -5,10 +5,10 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, ExecRequest, Lineage, ProgramFile, Ruleset, ToolCall, Verdict};
-use jiff::Timestamp;
 use rustix::fs::{Access, AtFlags, CWD, FileType, accessat, stat};
 
 use super::CheckError;
+use crate::clock;
 use crate::describer::Describer;
 use crate::exec::{Destinations, LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
@@ -145,7 +145,7 @@ impl Caller {
         if let Found::Request(request) = &mut found {
             request.destinations = self.destinations(&rules.named_paths(request))?;
             let failed = |error: LookupError| CheckError::LookUp(error.to_string());
-            if rules.wants_digests(request, Timestamp::now()) {
+            if rules.wants_digests(request, clock::now()) {
                 for path in rules.pinned_scripts(request) {
                     let found = self.kernel.digested(&self.view, &path, Patience::Waiting);
                     let found = found.map_err(failed)?;
@@ -197,7 +197,7 @@ impl Caller {
                         .describe(image, own, &call.argv, &cwd, lineage)
                 };
                 let request = ask(&image);
-                if !rules.wants_digests(&request, Timestamp::now()) {
+                if !rules.wants_digests(&request, clock::now()) {
                     return Ok(Found::Request(request.into()));
                 }
                 image.take_digests(&self.kernel.proc, own, own);

@@ -10,14 +10,16 @@ mod tool;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use execward_policy::{Decision, Scope};
-use jiff::Timestamp;
+use execward_policy::Decision;
 
+use crate::approval::ShownAmendment;
 use crate::audit::{TailError, escaped};
-use crate::cli::{CheckArgs, ExplainArgs, RuleScope};
+use crate::cli::{CheckArgs, ExplainArgs};
+use crate::clock;
+use crate::control::Scope;
 use crate::exit::ExitStatus;
 use crate::places::Places;
-use crate::policy::{LoadedPolicy, PolicyError};
+use crate::policy::{InForce, PolicyError};
 use crate::recorded::{self, Record};
 pub(crate) use answer::Advice;
 use call::{Call, Caller, Found};
@@ -51,7 +53,7 @@ pub(crate) enum CheckError {
         "no rule of scope `{0}` is offered for this call: the policy does not ask about it, its \
          arguments make of the program what it is, or it would be asked about all the same"
     )]
-    NotOffered(Scope),
+    NotOffered(execward_policy::Scope),
     #[error("no exec in `{}` has an ID that starts with `{id}`", log.display())]
     NoSuch { id: String, log: PathBuf },
     #[error("{0}")]
@@ -87,7 +89,7 @@ impl CheckError {
 /// # Errors
 /// If the policy has faults, or the call cannot be looked at.
 pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
-    let policy = LoadedPolicy::load(&args.policy, &Places::find()?)?;
+    let policy = InForce::load(&args.policy, &Places::find()?)?.policy;
     Question::of(args).answer(&policy)?.say(args.json, out)
 }
 
@@ -101,7 +103,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     let line = recorded::find(&log, &args.id)?;
     let record = recorded_in(&line)?;
     let call = called(&record)?;
-    if matches!(args.rule, Some(RuleScope::Exact)) {
+    if matches!(args.rule, Some(Scope::Exact)) {
         if let Some(rule) = record.denying_rule() {
             let rule = escaped(rule);
             writeln!(
@@ -112,7 +114,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         write!(out, "{}", shown::rule(&args.id, &call))?;
         return Ok(ExitStatus::Success);
     }
-    let policy = LoadedPolicy::load(&args.policy, &places)?;
+    let policy = InForce::load(&args.policy, &places)?.policy;
     if !args.json && args.rule.is_none() {
         writeln!(out, "{}", record.verdict_in_words())?;
     }
@@ -122,9 +124,10 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     };
     if let Some(scope) = args.rule {
         let id = format!("allow-{}", args.id.to_ascii_lowercase());
-        let offered = policy.rules.amendments(&request, &id, Timestamp::now());
+        let offered = policy.rules.amendments(&request, &id, clock::now());
         let amendment = offered.into_iter().find(|it| it.scope == scope.into());
         let amendment = amendment.ok_or(CheckError::NotOffered(scope.into()))?;
+        let amendment = ShownAmendment::from(amendment);
         writeln!(
             out,
             "# {}\n{}",

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
 use execward_policy::{Decision, ExecRequest, ToolCall};
-use jiff::Timestamp;
 
 use super::answer::{Answer, ExecAnswer};
 use super::call::{Call, Caller, Found};
 use super::{CheckError, called, recorded_in, shell};
 use crate::cli::CheckArgs;
+use crate::clock;
 use crate::policy::LoadedPolicy;
 use crate::recorded;
 
@@ -101,7 +101,7 @@ impl Question {
         policy: &'p LoadedPolicy,
     ) -> Result<Answer<'p>, CheckError> {
         Caller::new(policy.named.clone())?.place(&mut call)?;
-        let explanation = policy.rules.explain_tool(&call, Timestamp::now());
+        let explanation = policy.rules.explain_tool(&call, clock::now());
         if let Some(text) = call.shell_text() {
             let judged = shell::judge(text, self, policy)?;
             if explanation.verdict.decision_of_rules() < Some(judged.decision) {
@@ -147,7 +147,7 @@ pub(super) fn strictest<'p>(
     caller: &mut Caller,
     chain: Vec<ExecRequest>,
 ) -> Result<ExecAnswer<'p>, CheckError> {
-    let now = Timestamp::now();
+    let now = clock::now();
     let explained = chain
         .iter()
         .map(|request| policy.rules.explain(request, now))

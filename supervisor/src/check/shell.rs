@@ -6,13 +6,13 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
 
 use execward_policy::{Basis, Decision, ExecRequest, Rule, ToolCall, Verdict};
-use jiff::Timestamp;
 use serde::Serialize;
 
 use super::answer::Advice;
 use super::call::{Call, Caller, Found};
 use super::{CheckError, Question, shown, status};
 use crate::audit::{escaped, quoted};
+use crate::clock;
 use crate::exit::ExitStatus;
 use crate::policy::LoadedPolicy;
 use crate::shell::{Analyser, Analysis, Place, Redirect, Segment, Step};
@@ -234,7 +234,7 @@ impl<'a> Judge<'a> {
         let mut call = ToolCall::new(redirect.tool());
         call.paths.push(redirect.path.clone().into_bytes());
         self.caller.place(&mut call)?;
-        let verdict = self.policy.rules.decide_tool(&call, Timestamp::now());
+        let verdict = self.policy.rules.decide_tool(&call, clock::now());
         if matches!(verdict.basis(), Basis::Rule(_)) {
             let of = redirect.in_words();
             self.judged.push(Judged::of(&verdict, of.clone(), &of));
@@ -245,7 +245,7 @@ impl<'a> Judge<'a> {
 
 /// The strictest verdict of a command and of what it starts in turn.
 fn strictest(segment: &Segment, chain: &[ExecRequest], policy: &LoadedPolicy) -> Option<Judged> {
-    let now = Timestamp::now();
+    let now = clock::now();
     let judged = chain.iter().filter_map(|request| {
         let verdict = policy.rules.decide(request, now);
         // What the shell does itself no rule need allow, and the files that it names are texts to it.

@@ -18,7 +18,7 @@ use super::place::SocketPlace;
 use super::sender::Bouncer;
 use super::server;
 use super::tool_check::{ToolCheck, ToolVerdict};
-use super::wire::{PolicyLoaded, Required, Response, Settled};
+use super::wire::{PolicyLoaded, Required, Response, Settled, ShownGrant};
 use crate::audit::{Approver, ExecId, SessionNote};
 use crate::policy::LoadedPolicy;
 
@@ -40,6 +40,10 @@ pub(crate) enum Notice {
     Rejected(ClientId, String),
     /// What came of a policy that the client sent.
     PolicyHeard(ClientId, Result<PolicyLoaded, String>),
+    /// The grants that count, for a client that asked.
+    Grants(ClientId, Vec<ShownGrant>),
+    /// What came of taking back the grant that the client named.
+    RevokeHeard(ClientId, Result<String, String>),
     /// What the policy says of a call that the client asked about.
     ToolJudged(ClientId, Box<ToolVerdict>),
 }
@@ -56,6 +60,14 @@ pub(crate) enum Report {
     /// A policy of someone who may load one, or why it is none.
     Policy {
         offered: Result<Box<LoadedPolicy>, String>,
+        sender: Approver,
+        client: ClientId,
+    },
+    /// Someone who may wants to see the grants.
+    Grants(ClientId),
+    /// Someone who may takes a grant back.
+    Revoke {
+        id: String,
         sender: Approver,
         client: ClientId,
     },
@@ -296,13 +308,16 @@ mod tests {
             stream.read_to_end(&mut said).unwrap();
             assert_eq!(said, b"");
         }
-        let whys = control.close().into_iter().map(|report| match report {
-            Report::Refused { why, .. } => why,
-            Report::Answer { .. } | Report::Policy { .. } | Report::Tool { .. } => {
-                panic!("nobody was heard")
-            }
-        });
-        let whys: Vec<_> = whys.collect();
+        let why = |report| match report {
+            Report::Refused { why, .. } => Some(why),
+            Report::Answer { .. }
+            | Report::Policy { .. }
+            | Report::Grants(_)
+            | Report::Revoke { .. }
+            | Report::Tool { .. } => None,
+        };
+        let whys: Option<Vec<_>> = control.close().into_iter().map(why).collect();
+        let whys = whys.expect("nobody is heard");
         let (last, singly) = whys.split_last().unwrap();
         assert_eq!(singly.len(), REPORTS_MAX);
         let before = REFUSED - REPORTS_MAX - 1;

@@ -15,7 +15,7 @@ use super::place::{self, PlaceError};
 use super::sender::{Bouncer, Stranger};
 use super::wire::{
     BUNDLE_MAX_BYTES, FromClient, FromGate, PART_MAX_BYTES, PROTOCOL, PolicyLoaded, Required,
-    Response, Settled, line,
+    Response, Settled, ShownGrant, line,
 };
 use crate::audit::ascii_json;
 use crate::places::Places;
@@ -154,6 +154,7 @@ impl Session {
                 session: name,
             } => (session.id, session.name) = (session_id, name),
             FromGate::Hello { protocol, .. } => return Err(ClientError::Protocol(protocol)),
+            FromGate::Error { error } => return Err(ClientError::Refused(error)),
             other => return Err(strange(&other)),
         }
         session.send(&FromClient::Hello { protocol: PROTOCOL })?;
@@ -209,6 +210,36 @@ impl Session {
         match self.receive()? {
             FromGate::PolicyLoaded(loaded) => Ok(loaded),
             FromGate::PolicyRejected { error } => Err(ClientError::PolicyRejected(error)),
+            FromGate::Error { error } => Err(ClientError::Refused(error)),
+            other => Err(strange(&other)),
+        }
+    }
+
+    /// The grants that count.
+    ///
+    /// # Errors
+    /// If the session does not tell.
+    pub(crate) fn grants(&mut self) -> Result<Vec<ShownGrant>, ClientError> {
+        self.send(&FromClient::Grants)?;
+        let mut grants = Vec::new();
+        loop {
+            match self.receive()? {
+                FromGate::Grant(grant) => grants.push(*grant),
+                FromGate::GrantsListed => return Ok(grants),
+                FromGate::Error { error } => return Err(ClientError::Refused(error)),
+                other => return Err(strange(&other)),
+            }
+        }
+    }
+
+    /// Takes a grant back.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if there is none, or it cannot be taken back.
+    pub(crate) fn revoke(&mut self, id: &str) -> Result<(), ClientError> {
+        self.send(&FromClient::Revoke { id: id.to_owned() })?;
+        match self.receive()? {
+            FromGate::Revoked { id: revoked } if revoked == id => Ok(()),
             FromGate::Error { error } => Err(ClientError::Refused(error)),
             other => Err(strange(&other)),
         }

@@ -13,11 +13,12 @@ mod verbs;
 mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
-pub(crate) use client::Where;
+pub(crate) use client::{ClientError, Session, Where, sessions};
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{
-    Decision, PolicyLoaded, Request, Required, Response, Settled, Span, Unanswered,
+    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
+    Unanswered,
 };

@@ -1,18 +1,38 @@
 //! Senders who may not answer, on their way to the gate's log.
 //!
-//! The gate may be behind. Then they are counted, and the next record of one says how many there
-//! were; at the latest the session's end makes that record.
+//! Whoever is refused may try as often as it likes, and the gate may be behind. Then they are counted, and
+//! the next record of one says how many there were; at the latest the session's end makes that record.
+
+use std::time::{Duration, Instant};
 
 use super::channel::{Desk, Report};
 use super::peer::Peer;
 use super::sender::Stranger;
 use crate::audit::Approver;
 
+/// How many are recorded singly at once; one more comes to that each [`ANOTHER_AFTER`].
+const SINGLY_MAX: u32 = 64;
+const ANOTHER_AFTER: Duration = Duration::from_secs(1);
+
 /// Refused senders that the gate has not heard of.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Refusals {
     last: Option<(Approver, String)>,
     before_it: u64,
+    /// How many may be recorded singly, as of `since`.
+    singly: u32,
+    since: Instant,
+}
+
+impl Default for Refusals {
+    fn default() -> Self {
+        Self {
+            last: None,
+            before_it: 0,
+            singly: SINGLY_MAX,
+            since: Instant::now(),
+        }
+    }
 }
 
 impl Refusals {
@@ -30,11 +50,11 @@ impl Refusals {
         let judged = desk.bouncer.judge(sender);
         let judged = judged.and_then(|()| peer.vouches_for(sender));
         if let Err(stranger) = &judged {
-            let why = stranger.to_string();
-            tracing::warn!(?sender, why, "a control message was refused");
             self.before_it += u64::from(self.last.is_some());
-            self.last = Some((sender, why));
-            self.report(desk);
+            self.last = Some((sender, stranger.to_string()));
+            if self.may_be_recorded(Instant::now()) {
+                self.report(desk);
+            }
         }
         judged
     }
@@ -49,9 +69,25 @@ impl Refusals {
             let before = self.before_it;
             why = format!("{why}; {before} refused before it are not recorded singly");
         }
+        tracing::warn!(?sender, why, "a control message was refused");
         match desk.report(Report::Refused { sender, why }) {
-            Ok(()) => *self = Self::default(),
+            Ok(()) => {
+                self.last = None;
+                self.before_it = 0;
+                self.singly = self.singly.saturating_sub(1);
+            }
             Err(error) => tracing::warn!(%error, "a refused sender is not recorded yet"),
         }
+    }
+
+    fn may_be_recorded(&mut self, now: Instant) -> bool {
+        while self.singly < SINGLY_MAX && now.duration_since(self.since) >= ANOTHER_AFTER {
+            self.singly += 1;
+            self.since += ANOTHER_AFTER;
+        }
+        if self.singly == SINGLY_MAX {
+            self.since = now;
+        }
+        self.singly > 0
     }
 }

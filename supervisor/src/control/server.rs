@@ -1,6 +1,8 @@
 //! The control channel's thread: it knows the open questions and who is connected, and decides
 //! nothing. A slow client costs its own connection and nobody's time.
 
+mod wishes;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::os::unix::net::UnixListener as StdListener;
@@ -16,9 +18,9 @@ use super::channel::{ClientId, Desk, Notice, Report};
 use super::connection::{self, Line, Lines, rendered};
 use super::peer::Peer;
 use super::refusals::Refusals;
-use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, PROTOCOL, Required};
+use super::wire::{FromClient, FromGate, PROTOCOL, Required};
 use crate::audit::{Approver, ExecId};
-use crate::policy::{Bundle, LoadedPolicy};
+use crate::policy::LoadedPolicy;
 
 /// Most clients at once; who comes beyond is turned away.
 const CLIENTS_MAX: usize = 16;
@@ -26,6 +28,9 @@ const CLIENTS_MAX: usize = 16;
 /// Most lines that may wait for one client: every open question, and some more. Questions are
 /// shared, so that a client costs no copy of them.
 const LINES_MAX: usize = 1024;
+
+/// How long a client may take for its first line. Whoever says nothing takes the place of another.
+const HELLO_PATIENCE: Duration = Duration::from_secs(5);
 
 /// How long clients have to take the last lines when the session ends.
 const FAREWELL: Duration = Duration::from_millis(500);
@@ -127,6 +132,16 @@ impl Server {
             Notice::PolicyHeard(client, Err(error)) => {
                 self.send(client, &rendered(&FromGate::PolicyRejected { error }));
             }
+            Notice::Grants(client, grants) => {
+                for grant in grants {
+                    self.send(client, &rendered(&FromGate::Grant(Box::new(grant))));
+                }
+                self.send(client, &rendered(&FromGate::GrantsListed));
+            }
+            Notice::RevokeHeard(client, Ok(id)) => {
+                self.send(client, &rendered(&FromGate::Revoked { id }));
+            }
+            Notice::RevokeHeard(client, Err(why)) => self.refuse(client, why),
             Notice::ToolJudged(client, verdict) => {
                 self.send(client, &rendered(&FromGate::ToolVerdict(*verdict)));
             }
@@ -162,14 +177,28 @@ impl Server {
         }
     }
 
+    /// Tells a client that there is no place for it, as far as it hears that at once.
+    fn turn_away(&self, stream: &UnixStream) -> io::Error {
+        let error =
+            format!("{CLIENTS_MAX} clients are connected already; close one, then try again");
+        let told = rendered(&FromGate::Error {
+            error: error.clone(),
+        });
+        stream
+            .try_write(&told)
+            .map(drop)
+            .err()
+            .unwrap_or_else(|| io::Error::other(error))
+    }
+
     /// A first look at who connects; what counts is who sends.
     fn admit(&mut self, stream: UnixStream) -> io::Result<ClientId> {
-        if self.clients.len() >= CLIENTS_MAX {
-            return Err(io::Error::other("too many clients"));
-        }
         let peer = Peer::of(&stream)?;
         let judged = self.refusals.judge(&self.desk, peer.process(), &peer);
         judged.map_err(io::Error::other)?;
+        if self.clients.len() >= CLIENTS_MAX {
+            return Err(self.turn_away(&stream));
+        }
         let id = ClientId(self.next);
         self.next += 1;
         let (read, write) = stream.into_split();
@@ -224,81 +253,8 @@ impl Server {
             self.obey(client, message, sender);
         } else {
             self.refuse(client, "say hello first".into());
+            self.close(client);
         }
-    }
-
-    /// Does what a client that may wish for it wishes for.
-    fn obey(&mut self, client: ClientId, message: FromClient, sender: Approver) {
-        let Some(known) = self.clients.get_mut(&client) else {
-            return;
-        };
-        match message {
-            FromClient::Hello { .. } => {}
-            FromClient::List => self.list(client, &FromGate::Listed),
-            FromClient::Subscribe => {
-                // From here on asks count on it: before it is told so.
-                known.is_subscribed = true;
-                self.count_subscribers();
-                self.list(client, &FromGate::Subscribed);
-            }
-            FromClient::ApprovalResponse(response) => {
-                let response = Box::new(response);
-                self.report(
-                    client,
-                    Report::Answer {
-                        response,
-                        approver: sender,
-                        client,
-                    },
-                );
-            }
-            FromClient::PolicyPart { part } => {
-                if known.bundle.len() + part.len() > BUNDLE_MAX_BYTES {
-                    known.bundle = String::new();
-                    self.refuse(client, "the policy is too long".into());
-                    return self.close(client);
-                }
-                known.bundle.push_str(&part);
-            }
-            FromClient::PolicyLoad => {
-                let bundle = std::mem::take(&mut known.bundle);
-                self.compile(client, bundle, sender);
-            }
-            FromClient::ToolCheck(check) => match check.check() {
-                Ok(()) => {
-                    let check = Box::new(check);
-                    self.report(
-                        client,
-                        Report::Tool {
-                            check,
-                            sender,
-                            client,
-                        },
-                    );
-                }
-                Err(why) => self.refuse(client, format!("tool_check: {why}")),
-            },
-        }
-    }
-
-    /// Compiles what the client sent, on a thread that nothing waits for: its paths may lead to a
-    /// file system that does not answer.
-    fn compile(&mut self, client: ClientId, bundle: String, sender: Approver) {
-        if self.is_compiling {
-            let why = "another policy is being looked at; try again when that is loaded or refused";
-            return self.refuse(client, why.into());
-        }
-        self.is_compiling = true;
-        let (places, events) = (self.desk.places.clone(), self.events.clone());
-        let compiled = tokio::task::spawn_blocking(move || Bundle::read(&bundle, &places));
-        tokio::spawn(async move {
-            let failed = |error| Err(format!("execward failed on the policy: {error}"));
-            let offered = compiled.await.unwrap_or_else(failed);
-            let offered = Event::Offered(client, offered, sender);
-            if events.send(offered).await.is_err() {
-                tracing::debug!("a policy came after the session's end");
-            }
-        });
     }
 
     /// Hands a client's wish to the gate.
@@ -373,8 +329,14 @@ impl Server {
 
 async fn read_lines(client: ClientId, stream: &UnixStream, events: &Sender<Event>) {
     let mut lines = Lines::default();
+    let mut patience = HELLO_PATIENCE;
     loop {
-        match lines.next(stream).await {
+        let Ok(line) = tokio::time::timeout(patience, lines.next(stream)).await else {
+            tracing::warn!(?client, "a client says nothing: closed");
+            return;
+        };
+        patience = Duration::MAX;
+        match line {
             Ok(Some((text, sender))) => {
                 if events
                     .send(Event::Said(client, text, sender))

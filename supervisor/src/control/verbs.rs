@@ -7,11 +7,13 @@ use jiff::Timestamp;
 use serde_json::Value;
 
 use super::client::{ClientError, Session, sessions};
-use super::wire::{Decision, Required, Response, Scope, Span, line};
+use super::wire::{Decision, Required, Response, ShownProcess, line};
 use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
+use crate::clock;
 use crate::exit::ExitStatus;
+use crate::grants::{Span, StoreError};
 use crate::past::{Past, PastError};
 use crate::places::{Places, PlacesError};
 use crate::policy::{Bundle, PolicyError};
@@ -32,8 +34,12 @@ pub(crate) enum VerbError {
          `execward pending` lists what is open"
     )]
     NoSuch(String),
+    #[error("no grant has an ID that starts with `{}`; `execward grants list` shows them", .0.escape_debug())]
+    NoGrant(String),
     #[error("`{id}` is the start of several IDs; name one:\n{candidates}")]
     Ambiguous { id: String, candidates: String },
+    #[error("{0}")]
+    Grants(#[from] StoreError),
     #[error("cannot write: {0}")]
     Write(#[from] io::Error),
 }
@@ -46,12 +52,15 @@ impl VerbError {
                 ExitStatus::Usage
             }
             Self::NoSuch(_)
+            | Self::NoGrant(_)
             | Self::Ambiguous { .. }
             | Self::Client(ClientError::Refused(_))
             | Self::Past(PastError::Inside { .. }) => ExitStatus::Finding,
             Self::Client(
                 ClientError::NoSession | ClientError::NotLive { .. } | ClientError::Closed,
             ) => ExitStatus::NoSupervisor,
+            Self::Grants(StoreError::System { .. }) => ExitStatus::Io,
+            Self::Grants(_) => ExitStatus::Usage,
             Self::Client(_) | Self::Past(_) | Self::Places(_) | Self::Write(_) => ExitStatus::Io,
         }
     }
@@ -69,7 +78,7 @@ pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), Ve
         if args.json {
             out.write_all(&line(required).map_err(io::Error::from)?)?;
         } else {
-            writeln!(out, "{}", one_line(required, Timestamp::now()))?;
+            writeln!(out, "{}", one_line(required, clock::now()))?;
         }
     }
     if open.is_empty() && !args.json {
@@ -136,7 +145,7 @@ pub(crate) fn answer(
         request_id: required.request_id,
         digest: required.digest.clone(),
         decision,
-        scope: Scope::Exact,
+        scope: args.scope,
         duration: Some(args.span),
         reason: args.reason.clone(),
     })?;
@@ -164,14 +173,14 @@ pub(crate) fn answer(
 pub(crate) fn allowing(span: Span) -> Decision {
     match span {
         Span::Once => Decision::AllowOnce,
-        Span::Session => Decision::AllowAlways,
+        Span::Subtree | Span::Session | Span::Always | Span::Until(_) => Decision::AllowAlways,
     }
 }
 
 fn ambiguous(id: &str, live: &[Session], found: &[(usize, Required)]) -> VerbError {
     let candidates = found.iter().map(|(at, required)| {
         let session = live.get(*at).map_or("-", |session| &session.name);
-        let shown = one_line(required, Timestamp::now());
+        let shown = one_line(required, clock::now());
         format!("  {shown} --session {session}")
     });
     VerbError::Ambiguous {
@@ -202,14 +211,26 @@ fn one_line(required: &Required, now: Timestamp) -> String {
     let left = request.expires_at.duration_since(now);
     let left = Duration::try_from(left).unwrap_or_default();
     format!(
-        "{} {}  (process {} in {}; {ground}; {} in {})",
+        "{} {}  (process {} in {}{}; {ground}; {} in {})",
         required.request_id,
         command(required),
         pid.unwrap_or_default(),
         quoted(cwd.unwrap_or_default()),
+        below(&request.ancestry),
         request.unanswered.in_words(),
         in_words(left)
     )
+}
+
+/// `, below /usr/bin/make, /usr/bin/dash`: the nearest processes that it is below.
+fn below(ancestry: &[ShownProcess]) -> String {
+    let nearest = ancestry.iter().take(3).map(|process| quoted(&process.path));
+    let nearest: Vec<_> = nearest.collect();
+    let more = if ancestry.len() > 3 { ", ..." } else { "" };
+    match nearest.is_empty() {
+        true => String::new(),
+        false => format!(", below {}{more}", nearest.join(", ")),
+    }
 }
 
 /// The file's own path and the arguments, each as a word of a shell.

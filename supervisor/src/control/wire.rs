@@ -12,6 +12,10 @@
 //! approval_settled                     ──►  once it is recorded
 //!                                      ◄── policy_part {part} …, policy_load
 //! policy_loaded or policy_rejected     ──►  once it is recorded
+//!                                      ◄── grants
+//! grant …, grants_listed               ──►
+//!                                      ◄── revoke {id}
+//! revoked {id}                         ──►  once it is recorded
 //!                                      ◄── tool_check {requestId, tool, …}
 //! tool_verdict {requestId, verdict}    ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
@@ -26,6 +30,7 @@ use serde::{Deserialize, Serialize};
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
+use crate::grants::{Grant, Note, Span};
 
 /// The version of these messages.
 pub(crate) const PROTOCOL: u32 = 1;
@@ -68,6 +73,12 @@ pub(crate) enum FromGate {
     PolicyRejected { error: String },
     /// What the policy says of a call of a tool.
     ToolVerdict(ToolVerdict),
+    /// A grant that counts.
+    Grant(Box<ShownGrant>),
+    /// Every grant that counts has been sent.
+    GrantsListed,
+    /// The grant of that id counts no more.
+    Revoked { id: String },
     /// What the client asked for is not done.
     Error { error: String },
 }
@@ -101,6 +112,9 @@ pub(crate) struct Request {
     /// The exact bytes of values in `proc` that are not UTF-8: base64 by JSON pointer.
     #[serde(default, skip_serializing_if = "ExactBytes::is_empty")]
     pub(crate) bytes: ExactBytes,
+    /// The processes that it is below, nearest first, up to CMD.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) ancestry: Vec<ShownProcess>,
     /// The rule that asks; none where the policy's mode does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<RuleNote>,
@@ -116,6 +130,14 @@ pub(crate) struct Request {
     /// The rules that could be saved, so that calls like this one are not asked about again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) amendments: Vec<ShownAmendment>,
+}
+
+/// A process that is an ancestor of the one that asks, as it is now.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ShownProcess {
+    pub(crate) pid: u32,
+    /// Its program's file.
+    pub(crate) path: String,
 }
 
 /// What becomes of an exec that nobody answers for.
@@ -167,6 +189,10 @@ pub(crate) enum FromClient {
     PolicyPart { part: String },
     /// The pieces are all: the policy that they make is to be in force from here on.
     PolicyLoad,
+    /// Send every grant that counts.
+    Grants,
+    /// Take the grant of that id back.
+    Revoke { id: String },
     /// Judge a call of a tool that the client is about to make.
     ToolCheck(ToolCheck),
 }
@@ -197,32 +223,54 @@ pub(crate) enum Decision {
     Deny,
 }
 
-/// What a lasting answer covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Scope {
-    /// This program, argv and working directory.
-    #[default]
-    Exact,
-}
-
-/// How long an answer holds.
+/// What a lasting answer covers: see [`execward_policy::Scope`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "snake_case")]
-pub(crate) enum Span {
-    /// For the process that waits, and nothing else
+pub(crate) enum Scope {
+    /// This program, argv and working directory
     #[default]
-    Once,
-    /// For every exec of this program, argv and working directory, until the session ends
-    Session,
+    Exact,
+    /// Its command with these flags or fewer
+    Flags,
+    /// Its command in its ordinary use
+    Prefix,
+    /// Its program, or the script that it is given, with any arguments
+    Program,
 }
 
-impl Span {
-    /// As in messages and records.
-    pub(crate) fn as_str(self) -> &'static str {
-        match self {
-            Self::Once => "once",
-            Self::Session => "session",
+impl From<Scope> for execward_policy::Scope {
+    fn from(scope: Scope) -> Self {
+        match scope {
+            Scope::Exact => Self::Exact,
+            Scope::Flags => Self::Flags,
+            Scope::Prefix => Self::Prefix,
+            Scope::Program => Self::Program,
+        }
+    }
+}
+
+/// A grant that counts in the session.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct ShownGrant {
+    pub(crate) id: String,
+    /// `allow` or `deny`.
+    pub(crate) action: String,
+    pub(crate) rule: String,
+    /// How long it counts.
+    pub(crate) duration: Span,
+    #[serde(flatten)]
+    pub(crate) note: Note,
+}
+
+impl From<Grant> for ShownGrant {
+    /// A stored one.
+    fn from(grant: Grant) -> Self {
+        Self {
+            id: grant.id,
+            action: grant.action.to_string(),
+            rule: grant.rule,
+            duration: grant.expires.map_or(Span::Always, Span::Until),
+            note: grant.note,
         }
     }
 }
@@ -246,6 +294,7 @@ impl Request {
             asked_at,
             expires_at,
             unanswered,
+            ancestry: Vec::new(),
             amendments: Vec::new(),
         })
     }
@@ -264,13 +313,22 @@ impl Response {
         {
             return Err("the reason is longer than 1024 bytes");
         }
-        match (self.decision, self.duration) {
-            (Decision::AllowOnce, None | Some(Span::Once)) => Ok(Span::Once),
-            (Decision::AllowAlways, None | Some(Span::Session)) => Ok(Span::Session),
-            (Decision::Deny, duration) => Ok(duration.unwrap_or_default()),
-            (Decision::AllowOnce, Some(Span::Session)) => Err("`allow-once` lasts once"),
-            (Decision::AllowAlways, Some(Span::Once)) => Err("`allow-always` lasts"),
+        let span = match (self.decision, self.duration) {
+            (Decision::AllowOnce, None | Some(Span::Once)) => Span::Once,
+            (Decision::AllowOnce, Some(_)) => return Err("`allow-once` lasts once"),
+            (Decision::AllowAlways, Some(Span::Once)) => return Err("`allow-always` lasts"),
+            (Decision::AllowAlways, duration) => duration.unwrap_or(Span::Session),
+            (Decision::Deny, Some(Span::Subtree)) => {
+                return Err("nothing runs below what is refused");
+            }
+            (Decision::Deny, duration) => duration.unwrap_or_default(),
+        };
+        if matches!(span, Span::Once | Span::Subtree) && self.scope != Scope::Exact {
+            return Err(
+                "a scope is that of an answer for more processes than this one: say how long",
+            );
         }
+        Ok(span)
     }
 }
 

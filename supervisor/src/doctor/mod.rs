@@ -22,6 +22,7 @@ use std::io::{self, Write};
 
 use crate::cli::DoctorArgs;
 use crate::exit::ExitStatus;
+use crate::own_process::hear_of_children;
 use crate::places::{Places, temporary};
 use finding::{Finding, State};
 use report::Report;
@@ -48,6 +49,8 @@ pub(crate) enum DoctorError {
 /// # Errors
 /// If there is no place to try it in, or nobody to be told.
 pub(crate) fn examine(args: &DoctorArgs, out: &mut impl Write) -> Result<ExitStatus, DoctorError> {
+    // Where it fails the probes say so.
+    hear_of_children().ok();
     let report = Report::of(findings(args)?);
     let shown = match args.json {
         true => report.json(out),

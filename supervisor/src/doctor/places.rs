@@ -16,7 +16,7 @@ use crate::cli::PolicyArgs;
 use crate::exec::{Filesystem, Filesystems};
 use crate::past::Past;
 use crate::places::Places;
-use crate::policy::{FLOOR, LoadedPolicy, PolicyError, accept};
+use crate::policy::{FLOOR, InForce, LoadedPolicy, PolicyError, accept};
 use crate::tracee::{Procfs, Tid};
 
 /// Least room under the logs, in bytes: a day of a busy session.
@@ -25,7 +25,7 @@ const ROOM: u64 = 64 << 20;
 /// # Errors
 /// If proc cannot be read.
 pub(super) fn findings(args: &PolicyArgs, places: &Places) -> io::Result<Vec<Finding>> {
-    let loaded = LoadedPolicy::load(args, places);
+    let loaded = InForce::load(args, places).map(|it| it.policy);
     let mut findings = vec![
         policy(&loaded),
         past(&loaded, args, places),

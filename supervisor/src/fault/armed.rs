@@ -3,8 +3,9 @@
 use std::fs::File;
 use std::io::Write;
 use std::sync::LazyLock;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicI64, AtomicU32, Ordering};
 
+use jiff::{SignedDuration, Timestamp};
 use nix::sys::signal::{Signal, raise};
 
 use super::Phase;
@@ -22,20 +23,27 @@ const PHASES: [(&str, Phase); 6] = [
     ("while_recording", Phase::WhileRecording),
 ];
 
-const DEEDS: [(&str, Deed); 3] = [
+const DEEDS: [(&str, Deed); 5] = [
     ("panic", Deed::Panic),
     ("kill", Deed::Kill),
     ("stop", Deed::Stop),
+    ("ahead", Deed::Step(1)),
+    ("back", Deed::Step(-1)),
 ];
 
-/// What the gate's thread does to itself.
+/// What the gate's thread does to itself, or what happens to its clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Deed {
     Panic,
     Kill,
     /// SIGSTOP, of the whole process: somebody else continues it.
     Stop,
+    /// Its wall clock is set by so many hours.
+    Step(i64),
 }
+
+/// By how many hours the wall clock was set.
+static STEPPED: AtomicI64 = AtomicI64::new(0);
 
 /// One fault, and how often its phase comes until it is met.
 #[derive(Debug)]
@@ -83,6 +91,11 @@ pub(crate) fn while_recording(mut log: &File, line: &[u8]) {
     deed.be_done();
 }
 
+/// What the wall clock shows, by how it was set.
+pub(crate) fn stepped(now: Timestamp) -> Timestamp {
+    now + SignedDuration::from_hours(STEPPED.load(Ordering::Relaxed))
+}
+
 fn due(phase: Phase) -> Option<Deed> {
     let mut due = None;
     for order in ORDERS.iter().filter(|order| order.phase == phase) {
@@ -117,6 +130,9 @@ impl Deed {
             Self::Panic => panic!("{VARIABLE} orders it"),
             Self::Kill => raise(Signal::SIGKILL).expect("a signal to oneself"),
             Self::Stop => raise(Signal::SIGSTOP).expect("a signal to oneself"),
+            Self::Step(hours) => {
+                STEPPED.fetch_add(hours, Ordering::Relaxed);
+            }
         }
     }
 }

@@ -2,10 +2,9 @@
 //!
 //! A copy that is gone makes its file one that was never seen, which is refused sooner, not later.
 
-use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -13,8 +12,8 @@ use jiff::Timestamp;
 
 use super::{PastError, clock, failed};
 use crate::audit::digest;
+use crate::directory::Directory;
 use crate::policy::PolicyFile;
-use crate::regular;
 
 /// Its name in the state directory: no session's, which begins with no dot.
 const DIRECTORY: &str = ".accepted";
@@ -22,9 +21,9 @@ const DIRECTORY: &str = ".accepted";
 /// Most copies that are kept: of more, those that no session has used for longest go.
 const KEPT_MAX: usize = 1024;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Accepted {
-    directory: PathBuf,
+    directory: Directory,
 }
 
 /// What was accepted of one file.
@@ -37,12 +36,21 @@ pub(super) struct Known {
 
 impl Accepted {
     pub(super) fn below(state: &Path) -> Self {
-        let directory = state.join(DIRECTORY);
+        let directory = Directory::at(state.join(DIRECTORY));
         Self { directory }
     }
 
     pub(super) fn directory(&self) -> &Path {
-        &self.directory
+        self.directory.path()
+    }
+
+    /// Goes on where it is now, whatever comes to lie over its path.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    pub(super) fn hold(&mut self) -> Result<(), PastError> {
+        let path = self.directory().to_owned();
+        self.directory.hold().map_err(failed("open", &path))
     }
 
     /// What was accepted of the file at `path`.
@@ -50,9 +58,9 @@ impl Accepted {
     /// # Errors
     /// If there is something that cannot be read.
     pub(super) fn of(&self, path: &Path) -> Result<Option<Known>, PastError> {
-        let copy = self.copy_of(path);
+        let copy = copy_of(path);
         let read = || {
-            let file = regular::open(&copy)?;
+            let file = self.directory.open(&copy)?;
             let mut text = Vec::new();
             let most = execward_policy::SOURCE_MAX_BYTES + 1;
             (&file).take(most).read_to_end(&mut text)?;
@@ -62,7 +70,7 @@ impl Accepted {
         };
         match read() {
             Err(error) if io::Error::kind(&error) == io::ErrorKind::NotFound => Ok(None),
-            known => Ok(Some(known.map_err(failed("read", &copy))?)),
+            known => Ok(Some(known.map_err(failed("read", &self.path_of(&copy)))?)),
         }
     }
 
@@ -71,7 +79,7 @@ impl Accepted {
     /// # Errors
     /// If it cannot be written.
     pub(super) fn keep(&self, file: &PolicyFile) -> Result<(), PastError> {
-        let copy = self.copy_of(&file.path);
+        let copy = copy_of(&file.path);
         let known = self.of(&file.path)?;
         // What is not there and never was needs no copy.
         if known.is_none() && file.text.is_empty() {
@@ -79,45 +87,50 @@ impl Accepted {
         }
         let now = SystemTime::now();
         if known.is_some_and(|known| known.text == file.text) {
-            let touched = File::open(&copy).and_then(|copy| copy.set_modified(now));
-            return touched.map_err(failed("renew", &copy));
+            let touched = self.directory.open(&copy);
+            let touched = touched.and_then(|copy| copy.set_modified(now));
+            return touched.map_err(failed("renew", &self.path_of(&copy)));
         }
         // Written beside it, so that it is whole or the one before.
-        let fresh = copy.with_extension(std::process::id().to_string());
+        let fresh = format!("{copy}.{}", std::process::id());
         let write = || {
-            let mut options = OpenOptions::new();
-            options.write(true).create(true).truncate(true).mode(0o600);
-            let mut to = options.open(&fresh)?;
+            self.directory.remove(&fresh)?;
+            let mut to = self.directory.create(&fresh)?;
             to.write_all(&file.text)?;
             to.sync_data()?;
             to.set_modified(now)?;
-            std::fs::rename(&fresh, &copy)
+            self.directory.rename(&fresh, &copy)
         };
-        write().map_err(failed("write", &fresh))?;
+        write().map_err(failed("write", &self.path_of(&fresh)))?;
         self.bound()
     }
 
-    fn copy_of(&self, path: &Path) -> PathBuf {
-        self.directory.join(digest([path.as_os_str().as_bytes()]))
+    fn path_of(&self, name: &str) -> PathBuf {
+        self.directory().join(name)
     }
 
     fn bound(&self) -> Result<(), PastError> {
-        let failed = failed("list", &self.directory);
-        let entries = std::fs::read_dir(&self.directory).map_err(&failed)?;
-        let used = |entry: io::Result<std::fs::DirEntry>| {
-            let entry = entry?;
-            Ok((entry.metadata()?.modified()?, entry.path()))
+        let failed = failed("list", self.directory());
+        let used = |name: String| {
+            let modified = self.directory.open(&name)?.metadata()?.modified()?;
+            Ok::<_, io::Error>((modified, name))
         };
-        let mut copies: Vec<_> = entries.map(used).filter_map(io::Result::ok).collect();
-        if copies.len() <= KEPT_MAX {
+        let names = self.directory.names().map_err(&failed)?;
+        if names.len() <= KEPT_MAX {
             return Ok(());
         }
+        let mut copies: Vec<_> = names.into_iter().map(used).filter_map(Result::ok).collect();
         copies.sort_unstable();
         for (_, copy) in copies.iter().take(KEPT_MAX / 4) {
-            if let Err(error) = std::fs::remove_file(copy) {
-                tracing::debug!(%error, copy = %copy.display(), "the copy stays");
+            if let Err(error) = self.directory.remove(copy) {
+                tracing::debug!(%error, copy, "the copy stays");
             }
         }
         Ok(())
     }
+}
+
+/// The name of the copy of the file at `path`.
+fn copy_of(path: &Path) -> String {
+    digest([path.as_os_str().as_bytes()])
 }

@@ -25,7 +25,7 @@ pub(crate) use sessions::LiveSession;
 use sessions::Sessions;
 
 /// The memory of one state directory.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Past {
     accepted: Accepted,
     sessions: Sessions,
@@ -89,6 +89,14 @@ impl Past {
             make_own(directory)?;
         }
         Ok(past)
+    }
+
+    /// Remembers what is accepted where it does now, whatever comes to lie over its path.
+    ///
+    /// # Errors
+    /// If that cannot be opened.
+    pub(crate) fn hold(&mut self) -> Result<(), PastError> {
+        self.accepted.hold()
     }
 
     /// Takes `files` for the policy of a session that starts, and remembers them.

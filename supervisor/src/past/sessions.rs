@@ -27,7 +27,7 @@ const KEPT_MAX: usize = 1024;
 /// Most listings of a directory that changes while it is listed.
 const LISTINGS_MAX: usize = 100;
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Sessions {
     directory: PathBuf,
 }

@@ -3,7 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use super::LoadedPolicy;
+use super::InForce;
 use crate::audit::{escaped, quoted};
 use crate::cli::{AcceptArgs, PolicyArgs, RunArgs};
 use crate::control::VerbError;
@@ -24,7 +24,7 @@ pub(super) fn accept(args: &AcceptArgs, out: &mut impl Write) -> Result<(), Verb
         preset: Vec::new(),
         workspace: args.workspace.clone(),
     };
-    let policy = LoadedPolicy::load(&meant, &places)?;
+    let policy = InForce::load(&meant, &places)?.policy;
     let mut count = 0;
     for file in &policy.files {
         let Some(difference) = past.difference(file)? else {

@@ -33,7 +33,10 @@ pub(crate) struct PolicyFile {
 
 impl PolicyFile {
     /// Reads `file`, which was opened as `path`. What is changed after the reading is changed later.
-    fn of(file: &File, path: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub(crate) fn of(file: &File, path: &Path) -> io::Result<Self> {
         let text = read_whole(file)?;
         let changed = |seen: &fs::Metadata| past::stamp(seen.ctime(), seen.ctime_nsec());
         let itself = changed(&file.metadata()?);
@@ -53,7 +56,10 @@ impl PolicyFile {
     }
 
     /// The one that is not at `path`.
-    pub(super) fn missing(path: &Path) -> io::Result<Self> {
+    ///
+    /// # Errors
+    /// If `path` is relative, and to nothing.
+    pub(crate) fn missing(path: &Path) -> io::Result<Self> {
         Ok(Self {
             path: std::path::absolute(path)?,
             text: Vec::new(),

@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 
 use execward_policy::{Machine, Places as PolicyPlaces, Warning};
-use jiff::Timestamp;
 use rustix::fs::{FileType, stat};
 use serde::Serialize;
 
@@ -11,6 +10,7 @@ use super::{LoadedPolicy, PolicyError};
 use crate::audit::escaped;
 use crate::changeable;
 use crate::cli::LintArgs;
+use crate::clock;
 use crate::exit::ExitStatus;
 use crate::places::Places;
 
@@ -45,7 +45,7 @@ pub(super) fn warnings(policy: &LoadedPolicy) -> Vec<Warning> {
         uid: rustix::process::geteuid().as_raw(),
         places: &policy.places,
     };
-    policy.rules.lint(&here, Timestamp::now())
+    policy.rules.lint(&here, clock::now())
 }
 
 fn in_words(count: usize) -> String {

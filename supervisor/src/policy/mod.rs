@@ -5,6 +5,7 @@ mod bundle;
 mod cases;
 mod files;
 mod import;
+mod in_force;
 mod learn;
 mod lint;
 mod replay;
@@ -29,6 +30,7 @@ use cases::CaseFaults;
 use files::FileIncludes;
 pub(crate) use files::PolicyFile;
 pub(crate) use import::ImportFrom;
+pub(crate) use in_force::InForce;
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -92,6 +94,9 @@ pub(crate) enum PolicyError {
         path: PathBuf,
         error: std::io::Error,
     },
+    /// What people said.
+    #[error("{0}")]
+    Grants(#[from] crate::grants::StoreError),
     /// Another agent's configuration, as a file.
     #[error("cannot read `{}`: {error}", path.display())]
     ReadImport {
@@ -142,6 +147,7 @@ impl PolicyError {
             | Self::Log(_) => ExitStatus::Io,
             Self::Case(_, error) => error.status(),
             Self::Read { .. }
+            | Self::Grants(_)
             | Self::Cases(_)
             | Self::Floor(_)
             | Self::Faults(_)

@@ -110,8 +110,10 @@ impl<'p> Retrial<'p> {
         self.sessions.entry(id.to_owned()).or_default()
     }
 
+    /// Whether these files are the policy's, with whatever grants stood beside them.
     fn is_policy(&self, notes: Option<&[PolicyNote]>) -> bool {
         let own = self.policy.notes.iter().map(|note| &note.sha256);
+        let notes = notes.and_then(|notes| notes.get(..own.len()));
         notes.is_some_and(|notes| own.eq(notes.iter().map(|note| &note.sha256)))
     }
 

@@ -2,7 +2,7 @@
 
 use execward_policy::Decision;
 
-use super::Record;
+use super::{Decided, Record};
 
 /// What the policy said.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,8 +15,8 @@ pub(crate) enum Said {
 
 /// What the policy said of the exec of a decision.
 ///
-/// A question shows by its answer: a person's word, or why there is none. An exec that was held was a
-/// question whatever came then.
+/// A question shows by its answer: a person's word, now, earlier or to a process above, or why there is
+/// none. An exec that was held was a question whatever came then.
 pub(crate) fn said(record: &Record<'_>) -> Said {
     let Some(decided) = &record.decision else {
         return Said::Nothing;
@@ -24,11 +24,15 @@ pub(crate) fn said(record: &Record<'_>) -> Said {
     if record.is_of_question() {
         return Said::Policy(Decision::Ask);
     }
+    if is_below_subtree(decided) {
+        return Said::Policy(Decision::Ask);
+    }
     let is_looked_at = record.proc.as_ref().is_some_and(|proc| proc.argv.is_some());
     match (decided.reason.as_ref(), decided.verdict.as_ref()) {
-        ("user" | "grant" | "no_approver" | "timeout" | "changed_since_prompt", _) => {
-            Said::Policy(Decision::Ask)
-        }
+        (
+            "user" | "grant" | "store_invalid" | "no_approver" | "timeout" | "changed_since_prompt",
+            _,
+        ) => Said::Policy(Decision::Ask),
         // Before its strings were read, nothing was judged.
         ("signalled" | "withdrawn" | "overload", _) if is_looked_at => Said::Policy(Decision::Ask),
         (
@@ -42,6 +46,12 @@ pub(crate) fn said(record: &Record<'_>) -> Said {
         },
         _ => Said::Nothing,
     }
+}
+
+/// Whether it ran since a person had allowed a process with all that it starts.
+fn is_below_subtree(decided: &Decided<'_>) -> bool {
+    let rule = decided.rule.as_ref();
+    decided.reason == "children" && rule.is_some_and(|rule| rule.id.ends_with("-subtree"))
 }
 
 #[cfg(test)]
@@ -77,6 +87,15 @@ mod tests {
             said_of("unreadable", "deny", held),
             Said::Policy(Decision::Ask)
         );
+        let children = |id: &str| {
+            let line = format!(
+                r#"{{"type":"exec.decision","decision":{{"verdict":"allow","reason":"children",
+                "rule":{{"id":"{id}","src":"a:1"}}}},"proc":{{"pid":1,"argv":["a"]}}}}"#
+            );
+            said(&Record::parse(line.as_bytes()).unwrap())
+        };
+        assert_eq!(children("a1-subtree"), Said::Policy(Decision::Ask));
+        assert_eq!(children("make"), Said::Policy(Decision::Allow));
         for reason in ["unreadable", "target_missing", "sup_error", "unverifiable"] {
             assert_eq!(said_of(reason, "deny", ""), Said::Nothing, "{reason}");
         }

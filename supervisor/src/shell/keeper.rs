@@ -17,7 +17,7 @@ use rustix::net::SendFlags;
 use super::message::{Answer, TextId};
 use super::process;
 use crate::fdpass;
-use crate::own_process::close_callers;
+use crate::own_process::{close_callers, hear_of_children};
 
 /// The first argument by which execward is this process.
 pub(crate) const ARGUMENT: &str = "__shell";
@@ -33,6 +33,7 @@ pub(crate) fn main() -> ExitCode {
 fn keep(socket: impl AsFd) -> io::Result<()> {
     close_callers()?;
     prctl::set_dumpable(false)?;
+    hear_of_children()?;
     loop {
         await_text(&socket)?;
         let ended = Command::new("/proc/self/exe")

@@ -10,6 +10,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use execward_tests::drill::{report, scale};
+use execward_tests::random::Random;
 use execward_tests::{Ground, Lines, end_of, finish, of_type};
 use nix::sys::signal::{Signal, kill};
 use serde_json::Value;
@@ -20,21 +21,14 @@ use crate::lifetime::{gate_of, pid};
 const LOAD: &str = "many() { i=0; while :; do /usr/bin/printf \"$1.$i\\n\" >>ran; /usr/bin/touch m$1.$i; \
     i=$((i + 1)); done; }; many a & many b & many c & echo on; many d";
 
-/// The next of a series of numbers below `limit` (a linear congruential generator, Knuth's MMIX).
-fn random(state: &mut u64, limit: u64) -> u64 {
-    *state = state
-        .wrapping_mul(6_364_136_223_846_793_005)
-        .wrapping_add(1_442_695_040_888_963_407);
-    (*state >> 33) % limit
-}
-
 #[test]
 fn t8_a_gate_is_killed_at_any_time() {
     let kills = scale(10, 1000);
     let ground = Ground::full("[[deny]]\nid = \"no\"\nprogram = \"touch\"\n").option("--no-notice");
     let load = ground.script("load", &format!("exec 2>/dev/null; {LOAD}"));
-    let mut seed = std::process::id().into();
+    let seed = std::process::id().into();
     println!("seed {seed}");
+    let mut random = Random::of(seed);
     let [mut ended_ms, mut begun_ms] = [Vec::new(), Vec::new()];
     let (mut ran, mut torn_tails) = (0, 0);
     for _ in 0..kills {
@@ -49,7 +43,7 @@ fn t8_a_gate_is_killed_at_any_time() {
         begun_ms.push(start.elapsed().as_millis());
         let gate = gate_of(pid(&front));
         // Any time is meant: it writes no other line.
-        let any = Duration::from_micros(random(&mut seed, 60_000));
+        let any = Duration::from_micros(random.below(60_000));
         assert_eq!(stdout.next_line_within(any), None);
         let start = Instant::now();
         kill(gate, Signal::SIGKILL).expect("a signal");

@@ -91,10 +91,99 @@ fn nothing_lets_run_what_a_person_refused() {
     );
 }
 
+const HELD: [Digest; 2] = [Digest([1; 32]), Digest([2; 32])];
+
+/// The rules of approved calls, and why there are no others.
+fn learned_of(approved: &[ExecRequest], refused: &[ExecRequest]) -> (Vec<String>, Vec<NoRule>) {
+    let evidence = Evidence {
+        approved,
+        refused,
+        others: &[],
+    };
+    let lessons = policy(ASKING).learn(evidence, "learned", NOW);
+    let rules = lessons.lessons.into_iter().map(|it| it.amendment.rule);
+    let untaught = lessons.untaught.into_iter().map(|(_, why)| why);
+    (rules.collect(), untaught.collect())
+}
+
+#[test]
+fn what_a_session_could_change_is_learned_with_its_content_or_not_at_all() {
+    let of = |path: &str, line: &str, held: Option<Digest>| {
+        let mut request = call(line);
+        request.program = ProgramFile::at(path);
+        request.program.sha256 = held;
+        request
+    };
+    let own = |line: &str, held| of("/w/own", line, held);
+    assert_eq!(
+        learned_of(&[own("/w/own a", None)], &[]),
+        (Vec::new(), vec![NoRule::NoDigest])
+    );
+    // The twin, which no session could change, needs none.
+    let (rules, untaught) = learned_of(&[call("git status")], &[]);
+    assert_eq!((rules.len(), untaught), (1, Vec::new()));
+    assert!(!rules[0].contains("sha256"), "{}", rules[0]);
+
+    let [first, second] = HELD;
+    let calls = [
+        own("/w/own a", Some(first)),
+        own("/w/own b", Some(first)),
+        own("/w/own a", Some(second)),
+    ];
+    let (rules, untaught) = learned_of(&calls, &[]);
+    assert_eq!((rules.len(), untaught), (2, Vec::new()), "{rules:?}");
+    let learned = policy(&format!("{ASKING}\n{}", rules.concat()));
+    let decide = |request: &ExecRequest| learned.decide(request, NOW).decision();
+    for call in &calls {
+        assert_eq!(decide(call), Decision::Allow, "{call:?} {rules:?}");
+    }
+    for call in [
+        own("/w/own b", Some(second)),
+        own("/w/own a", Some(Digest([3; 32]))),
+        own("/w/own a", None),
+    ] {
+        assert_eq!(decide(&call), Decision::Ask, "{call:?} {rules:?}");
+    }
+    // What was refused may have held the same.
+    let (rules, untaught) = learned_of(&calls[..1], &[own("/w/own a", None)]);
+    assert_eq!((rules, untaught), (Vec::new(), vec![NoRule::Refused]));
+}
+
+#[test]
+fn a_script_is_learned_call_by_call_with_its_content() {
+    let script = |line: &str, held: Option<Digest>| {
+        let mut request = call(line);
+        let of_script = request.destinations.get_mut(b"/w/a.py".as_slice());
+        of_script.expect("the script").sha256 = held;
+        request
+    };
+    let held = Some(HELD[0]);
+    let calls = [
+        script("python3 /w/a.py x", held),
+        script("python3 /w/a.py y", held),
+    ];
+    let (rules, untaught) = learned_of(&calls, &[]);
+    assert_eq!((rules.len(), untaught), (2, Vec::new()), "{rules:?}");
+    let learned = policy(&format!("{ASKING}\n{}", rules.concat()));
+    let decide = |request: &ExecRequest| learned.decide(request, NOW).decision();
+    assert_eq!(decide(&calls[1]), Decision::Allow, "{rules:?}");
+    for call in [
+        script("python3 /w/a.py z", held),
+        script("python3 /w/a.py x", Some(HELD[1])),
+        script("python3 /w/a.py x", None),
+    ] {
+        assert_eq!(decide(&call), Decision::Ask, "{call:?} {rules:?}");
+    }
+    assert_eq!(
+        learned_of(&[script("python3 /w/a.py x", None)], &[]),
+        (Vec::new(), vec![NoRule::NoDigest])
+    );
+}
+
 #[test]
 fn what_its_arguments_make_of_it_teaches_nothing() {
     let learned = learned(
-        &["sh -c x", "python3 x.py", "env ls", "docker ps", "npx x"],
+        &["sh -c x", "python3 -c x", "env ls", "docker ps", "npx x"],
         &[],
         &[],
     );
@@ -117,7 +206,7 @@ fn hostile_arguments_make_a_rule_for_themselves_and_nothing_else() {
     ];
     let request = ExecRequest {
         argv: argv.map(<[u8]>::to_vec).into(),
-        ..ExecRequest::new(ProgramFile::at("/opt/tool"), Vec::new())
+        ..ExecRequest::new(ProgramFile::at("/usr/bin/tool"), Vec::new())
     };
     let approved = [request];
     let evidence = Evidence {

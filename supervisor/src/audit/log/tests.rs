@@ -74,6 +74,46 @@ fn a_torn_line_of_an_earlier_writer_is_set_apart_and_said() {
     assert_eq!(ready(&path).prepare().unwrap().recovered_bytes, 0);
 }
 
+/// What a power cut can leave: zeros, with or without something behind them.
+#[test]
+fn what_did_not_reach_the_disk_is_set_apart_with_all_behind_it() {
+    const LINE: &str = "{\"v\":\"1.0\",\"type\":\"x\"}\n";
+    const START: &str = "{\"v\":\"1.0\",\"type\":\"session.start\",\"seq\":0}\n";
+    let zeros = "\0".repeat(600);
+    let whole = format!("{START}{LINE}");
+    for lost in [
+        zeros.clone(),
+        format!("{zeros}{LINE}"),
+        format!("{{\"v\":\"1.0\",\"ty{zeros}pe\"}}\n{LINE}{LINE}"),
+        format!("{{\"v{zeros}"),
+        format!("{LINE}{{\"v{zeros}\n").split_off(LINE.len()),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("audit.jsonl");
+        std::fs::write(&path, format!("{whole}{lost}")).unwrap();
+        let mut log = Log::open(&path, session()).unwrap();
+        let recovered = log.prepare().unwrap().recovered_bytes;
+        assert_eq!(recovered, lost.len() as u64, "{lost:?}");
+        log.append(&body(1)).unwrap();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.starts_with(&format!("{whole}{{\"v\":")), "{text:?}");
+        let torn = std::fs::read_to_string(directory.path().join("audit.jsonl.torn")).unwrap();
+        assert_eq!(torn, format!("{lost}\n"));
+    }
+}
+
+/// A session that begins behind zeros has left them there: what is behind it was synced.
+#[test]
+fn zeros_before_a_session_that_began_since_take_nothing_with_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let start = "{\"v\":\"1.0\",\"type\":\"session.start\",\"seq\":0}\n";
+    let written = format!("{start}\0\0\n{start}");
+    std::fs::write(&path, &written).unwrap();
+    assert_eq!(ready(&path).prepare().unwrap().recovered_bytes, 0);
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), written);
+}
+
 /// A file that is no log is not cut, and beside another session nothing is.
 #[test]
 fn what_may_be_somebody_elses_is_ended_and_stays() {
@@ -85,6 +125,7 @@ fn what_may_be_somebody_elses_is_ended_and_stays() {
         std::fs::read_to_string(&path).unwrap()
     };
     assert!(written("no log at all").starts_with("no log at all\n{\"v\":"));
+    assert!(written("notes\n\0\0").starts_with("notes\n\0\0\n{\"v\":"));
     let other = Log::open(&path, session()).unwrap();
     let text = written("{\"v\":\"1.0\",\"half");
     assert!(text.starts_with("{\"v\":\"1.0\",\"half\n{\"v\":"), "{text}");

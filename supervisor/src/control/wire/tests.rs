@@ -29,6 +29,8 @@ fn the_three_decisions_have_the_names_of_the_contract() {
         response(r#""decision":"deny","duration":"session","later":1"#),
         Ok(Span::Session)
     );
+    let lasting = response(r#""decision":"allow-always","duration":"always","scope":"prefix""#);
+    assert_eq!(lasting, Ok(Span::Always));
 }
 
 #[test]
@@ -38,7 +40,9 @@ fn what_contradicts_itself_or_is_not_known_is_an_error() {
         r#""decision":"allow-always","duration":"once""#,
         r#""decision":"allow""#,
         r#""decision":"deny","scope":"program""#,
-        r#""decision":"deny","duration":"always""#,
+        r#""decision":"deny","duration":"never""#,
+        r#""decision":"deny","duration":"1999-01-01""#,
+        r#""decision":"deny","duration":"session","scope":"all""#,
         r#""scope":"exact""#,
     ] {
         assert!(response(wrong).is_err(), "{wrong}");
@@ -64,6 +68,7 @@ fn a_question_has_the_names_of_the_contract_and_is_ascii() {
             asked_at: Timestamp::UNIX_EPOCH,
             expires_at: Timestamp::UNIX_EPOCH,
             unanswered: Unanswered::Deny,
+            ancestry: Vec::new(),
             amendments: Vec::new(),
         },
     }));

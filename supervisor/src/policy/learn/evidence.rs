@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use execward_policy::{Decision, ExecRequest};
-use jiff::Timestamp;
+use execward_policy::{Decision, Digest, ExecRequest};
 
 use crate::audit::{ExecId, displayed, quoted};
+use crate::clock;
 use crate::policy::LoadedPolicy;
 use crate::recorded::{Record, Retrial, Said, said};
 
@@ -19,7 +19,7 @@ pub(super) enum Part {
     Approved,
     /// A person refused it.
     Refused,
-    /// It did not run, and no person said so.
+    /// No person said anything of it, and no policy let it run.
     Other,
 }
 
@@ -39,6 +39,8 @@ struct Call {
     given: Vec<u8>,
     argv: Vec<Vec<u8>>,
     cwd: Option<Vec<u8>>,
+    /// Of the program, and of the files that it names, by their paths.
+    digests: Vec<(Vec<u8>, Digest)>,
 }
 
 /// What logs say of calls, each once.
@@ -90,6 +92,7 @@ impl Witness {
             ("user" | "grant", _) => Some(Part::Refused),
             _ if is_asked && self.takes_asked => Some(Part::Approved),
             (_, "deny" | "ask") => Some(Part::Other),
+            _ if is_asked => Some(Part::Other),
             _ => None,
         }
     }
@@ -100,6 +103,7 @@ impl Witness {
             given: request.program.given.clone(),
             argv: request.argv.clone(),
             cwd: request.cwd.clone(),
+            digests: digests(request),
         };
         let calls = self.seen.entry(part).or_default();
         let place = *self.places.entry(call).or_insert(calls.len());
@@ -131,10 +135,19 @@ impl Witness {
     }
 }
 
+fn digests(request: &ExecRequest) -> Vec<(Vec<u8>, Digest)> {
+    let named = request.destinations.iter();
+    let named = named.map(|(path, it)| (path.clone(), it.sha256));
+    let all = named.chain([(Vec::new(), request.program.sha256)]);
+    let mut digests: Vec<_> = all.filter_map(|(path, it)| Some((path, it?))).collect();
+    digests.sort_unstable();
+    digests
+}
+
 impl Seen {
     /// Whether it would run unasked.
     pub(super) fn runs_under(&self, policy: &LoadedPolicy) -> bool {
-        let verdict = policy.rules.decide(&self.request, Timestamp::now());
+        let verdict = policy.rules.decide(&self.request, clock::now());
         verdict.decision() == Decision::Allow
     }
 

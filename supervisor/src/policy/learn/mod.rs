@@ -9,10 +9,10 @@ use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use execward_policy::{Lesson, Lessons, NoRule};
-use jiff::Timestamp;
 
 use super::{LoadedPolicy, PolicyError, lint};
 use crate::cli::LearnArgs;
+use crate::clock;
 use crate::exit::ExitStatus;
 use crate::front;
 use crate::places::Places;
@@ -93,7 +93,7 @@ impl Learned {
             others: &others,
         };
         let prefix = free_prefix(policy);
-        let learned = policy.rules.learn(evidence, &prefix, Timestamp::now());
+        let learned = policy.rules.learn(evidence, &prefix, clock::now());
         let Lessons { lessons, untaught } = learned;
         let in_words = |(at, why): (usize, NoRule)| (at, why.to_string());
         Self {

@@ -125,6 +125,9 @@ impl<'p> Replay<'p> {
 fn then(record: &Record<'_>) -> Ground {
     let decided = record.decision.as_ref();
     match decided.and_then(|decided| decided.rule.as_ref()) {
+        Some(rule) if decided.is_some_and(|it| it.reason == "grant") => {
+            Ground::Other(format!("grant {}", rule.id))
+        }
         Some(rule) => Ground::Rule(rule.id.clone()),
         None => Ground::Other(decided.map_or_else(String::new, |it| it.reason.to_string())),
     }

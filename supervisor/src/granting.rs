@@ -1,0 +1,344 @@
+//! Answers that are meant for longer than once: from a person's word to a rule that counts, and back.
+//!
+//! A change is recorded before it counts. What is allowed of a file that the session could change, or of
+//! a script, is bound to its content as it was when it was asked about.
+
+use std::os::fd::OwnedFd;
+use std::rc::Rc;
+use std::sync::Arc;
+
+use execward_policy::{
+    Action, Amendment, Content, Digest, ExecRequest, Layer, RuleKey, Ruleset, Scope, subtree_rule,
+};
+use rustix::process::{PidfdFlags, pidfd_open};
+
+use crate::audit::{Approver, GrantNote, LogError};
+use crate::clock;
+use crate::consent::Said;
+use crate::control::{ClientId, Notice, ShownGrant};
+use crate::exec::Image;
+use crate::gate::Gate;
+use crate::grants::{Grant, Moved, NotGranted, Note, OfSession, Span, Usage, fresh_name};
+use crate::parking::Asked;
+use crate::subject::Subject;
+
+/// The rules by which an answer to one question could be kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Offered {
+    /// How all of them are called, but for their scope.
+    name: String,
+    allows: Vec<Amendment>,
+    denies: Vec<Amendment>,
+}
+
+/// How an answer is to be kept.
+#[derive(Clone, Debug)]
+pub(crate) struct Lasting {
+    id: String,
+    rule: String,
+    scope: &'static str,
+    covers: String,
+    content: Content,
+}
+
+/// Why an answer is not kept: what it was about is refused.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum NotKept {
+    #[error("what it holds could not be read in time, so nothing can be bound to it; answer once")]
+    NoContent,
+    #[error("its process is gone")]
+    Gone,
+    #[error("{0}")]
+    NotGranted(#[from] NotGranted),
+    #[error("it cannot be logged: {0}")]
+    Log(#[from] LogError),
+}
+
+impl Offered {
+    /// What could be kept of the answer to a question about `request`.
+    pub(crate) fn of(rules: &Ruleset, request: &ExecRequest) -> Self {
+        let (name, now) = (fresh_name(), clock::now());
+        Self {
+            allows: rules.amendments(request, &name, now),
+            denies: rules.refusals(request, &name, now),
+            name,
+        }
+    }
+
+    pub(crate) fn allows(&self) -> &[Amendment] {
+        &self.allows
+    }
+
+    fn to_say(&self, said: Said) -> &[Amendment] {
+        match said {
+            Said::Allow => &self.allows,
+            Said::Deny => &self.denies,
+        }
+    }
+
+    /// How what was `said` would be kept.
+    ///
+    /// # Errors
+    /// The scopes that could be.
+    pub(crate) fn find(&self, said: Said, scope: Scope) -> Result<Lasting, String> {
+        let amendments = self.to_say(said);
+        let Some(found) = amendments.iter().find(|it| it.scope == scope) else {
+            let scopes = amendments.iter().map(|it| it.scope.as_str());
+            return Err(scopes.collect::<Vec<_>>().join(", "));
+        };
+        let Amendment {
+            scope,
+            rule,
+            covers,
+            content,
+        } = found.clone();
+        Ok(Lasting {
+            id: format!("{}-{scope}", self.name),
+            rule,
+            scope: scope.as_str(),
+            covers,
+            content,
+        })
+    }
+
+    /// How it would be kept that a process is allowed with all that it starts.
+    pub(crate) fn with_all_below(&self) -> Lasting {
+        let id = format!("{}-subtree", self.name);
+        Lasting {
+            rule: subtree_rule(&id),
+            id,
+            scope: "subtree",
+            covers: "what this process starts, until it ends, but for what denies and asks are about, the \
+                     network, and programs that are fed as text"
+                .to_owned(),
+            content: Content::Any,
+        }
+    }
+}
+
+impl Lasting {
+    /// The grant that it is, of an answer to `asked`.
+    fn grant(&self, asked: &Asked, digest: Option<Digest>, session: &str) -> Option<Grant> {
+        let answer = asked.answer.as_ref()?;
+        let mut rule = self.rule.clone();
+        let mut add = |key: &str, value: toml_edit::Value| rule += &format!("{key} = {value}\n");
+        if let Some(digest) = digest {
+            add("sha256", digest.to_string().into());
+        }
+        let expires = answer.span.end();
+        if let Some(end) = expires {
+            add(
+                "expires",
+                toml_edit::Value::Datetime(toml_edit::Formatted::new(
+                    end.to_string().parse().ok()?,
+                )),
+            );
+        }
+        if let Some(reason) = &answer.reason {
+            add("reason", reason.as_str().into());
+        }
+        let Approver { uid, pid } = answer.approver;
+        Some(Grant {
+            id: self.id.clone(),
+            action: match answer.said {
+                Said::Allow => Action::Allow,
+                Said::Deny => Action::Deny,
+            },
+            rule,
+            expires,
+            note: Note {
+                scope: self.scope.to_owned(),
+                covers: self.covers.clone(),
+                by: format!("uid {uid} (process {pid})"),
+                session: session.to_owned(),
+                exec: asked.exec_id.to_string(),
+                at: clock::now(),
+                reason: answer.reason.clone(),
+                usage: Usage::default(),
+            },
+        })
+    }
+}
+
+impl Gate {
+    /// Whether the digests of the files of a call are to be taken: a rule looks at them, or an answer
+    /// is to be bound to what they hold.
+    pub(crate) fn wants_digests(&self, request: &ExecRequest, subject: &Subject) -> bool {
+        let is_bound = content(subject.asked.as_deref()).is_some_and(|it| *it != Content::Any);
+        is_bound || self.rules.wants_digests(request, clock::now())
+    }
+
+    /// The scripts whose digests are.
+    pub(crate) fn pinned_scripts(&self, request: &ExecRequest, subject: &Subject) -> Vec<Vec<u8>> {
+        let mut scripts = self.rules.pinned_scripts(request);
+        if let Some(Content::Script(path)) = content(subject.asked.as_deref()) {
+            let named = subject.destinations.iter().find(|(_, it)| it.path == *path);
+            scripts.extend(named.map(|(named, _)| named.clone()));
+        }
+        scripts
+    }
+
+    /// Keeps the answer to the question about an exec that is about to go on, if it is to last. Returns
+    /// the rule by which more may run below.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub(crate) fn keep_allow(
+        &mut self,
+        asked: &Asked,
+        subject: &Subject,
+        image: &Image,
+    ) -> Result<Option<RuleKey>, NotKept> {
+        let digest = match content(Some(asked)) {
+            None | Some(Content::Any) => None,
+            Some(Content::Program) => image.target().and_then(|it| it.facts().sha256),
+            Some(Content::Script(path)) => {
+                let mut seen = subject.destinations.values();
+                seen.find(|it| it.path == *path).and_then(|it| it.sha256)
+            }
+        };
+        let is_bound = content(Some(asked)).is_some_and(|it| *it != Content::Any);
+        if is_bound && digest.is_none() {
+            return Err(NotKept::NoContent);
+        }
+        let answer = asked.answer.as_ref();
+        let is_of_subtree = answer.is_some_and(|answer| answer.span == Span::Subtree);
+        let root = is_of_subtree.then(|| root_of(subject)).transpose()?;
+        self.keep(asked, digest, root)?;
+        let lasting = answer.and_then(|answer| answer.lasting.as_ref());
+        Ok(lasting.filter(|_| is_of_subtree).map(|lasting| RuleKey {
+            layer: Layer::User,
+            id: lasting.id.clone(),
+        }))
+    }
+
+    /// Keeps a refusal, if it is to last.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub(crate) fn keep_deny(&mut self, asked: &Asked) -> Result<(), NotKept> {
+        self.keep(asked, None, None)
+    }
+
+    fn keep(
+        &mut self,
+        asked: &Asked,
+        digest: Option<Digest>,
+        root: Option<OwnedFd>,
+    ) -> Result<(), NotKept> {
+        let Some(answer) = &asked.answer else {
+            return Ok(());
+        };
+        let session = &self.parking.session.name;
+        let lasting = answer.lasting.as_ref();
+        let Some(grant) = lasting.and_then(|it| it.grant(asked, digest, session)) else {
+            return Ok(());
+        };
+        let (span, sender) = (answer.span, answer.approver);
+        self.granted.try_out(&grant)?;
+        self.ledger
+            .grant_added(GrantNote::of(&grant, span), sender, &self.watch)?;
+        let kept = self.granted.keep(
+            grant.clone(),
+            span,
+            OfSession {
+                asked_by: asked.asked_by.clone(),
+                root: root.map(Arc::new),
+            },
+        );
+        if let Err(error) = kept {
+            let note = GrantNote::of(&grant, span);
+            self.ledger
+                .grant_removed(note, None, Some(error.to_string()), &self.watch);
+            return Err(error.into());
+        }
+        self.rules = Rc::new(self.granted.rules()?);
+        Ok(())
+    }
+
+    /// Shows a client the grants that count.
+    pub(crate) fn show_grants(&self, client: ClientId) {
+        let shown = self.granted.all().map(|(grant, span)| ShownGrant {
+            duration: span,
+            ..grant.into()
+        });
+        self.parking.tell(Notice::Grants(client, shown.collect()));
+    }
+
+    /// Takes a grant back.
+    pub(crate) fn hear_revoke(&mut self, id: String, sender: Approver, client: ClientId) {
+        let heard = match self.revoke(&id, sender) {
+            Ok(true) => Ok(id),
+            Ok(false) => Err(format!("no grant `{}` counts here", id.escape_debug())),
+            Err(error) => Err(error.to_string()),
+        };
+        self.parking.tell(Notice::RevokeHeard(client, heard));
+    }
+
+    fn revoke(&mut self, id: &str, sender: Approver) -> Result<bool, NotGranted> {
+        let Some((grant, span)) = self.granted.all().find(|(grant, _)| grant.id == id) else {
+            return Ok(false);
+        };
+        // It counts no more whatever comes of its file and its record.
+        let revoked = self.granted.revoke(id);
+        self.rules = Rc::new(self.granted.rules()?);
+        let error = revoked.as_ref().err().map(ToString::to_string);
+        let note = GrantNote::of(&grant, span);
+        self.ledger
+            .grant_removed(note, Some(sender), error, &self.watch);
+        revoked.map(|()| true)
+    }
+
+    /// Drops what was said of processes that have ended, with all below them.
+    pub(crate) fn end_subtrees(&mut self) {
+        let ended = self.granted.end_subtrees();
+        if ended.is_empty() {
+            return;
+        }
+        match self.granted.rules() {
+            Ok(rules) => self.rules = Rc::new(rules),
+            // Nobody is below them any more: their rules hold for nothing.
+            Err(error) => tracing::error!(%error, "the rules of ended grants stay"),
+        }
+        for grant in ended {
+            let note = GrantNote::of(&grant, Span::Subtree);
+            let why = "its process has ended".to_owned();
+            self.ledger
+                .grant_removed(note, None, Some(why), &self.watch);
+        }
+    }
+
+    /// Goes over to another policy with all that was said.
+    pub(crate) fn go_over(&mut self, moved: Moved) {
+        let (rules, gone) = self.granted.go_over(moved);
+        self.rules = Rc::new(rules);
+        for grant in gone {
+            let why = "the rule that asked is gone from the policy".to_owned();
+            let note = GrantNote::of(&grant, Span::Session);
+            self.ledger
+                .grant_removed(note, None, Some(why), &self.watch);
+        }
+    }
+}
+
+/// A pidfd of the process that is to be allowed with all that it starts.
+fn root_of(subject: &Subject) -> Result<OwnedFd, NotKept> {
+    let pidfd = subject
+        .caller
+        .pid
+        .as_rustix()
+        .ok_or(rustix::io::Errno::SRCH);
+    let pidfd = pidfd.and_then(|pid| pidfd_open(pid, PidfdFlags::empty()));
+    let pidfd = pidfd.map_err(|_| NotKept::Gone)?;
+    // Its number was its own until here.
+    subject.view.task().status().map_err(|_| NotKept::Gone)?;
+    Ok(pidfd)
+}
+
+/// What an answer that lasts is to be bound to.
+fn content(asked: Option<&Asked>) -> Option<&Content> {
+    let answer = asked?.answer.as_ref()?;
+    let is_allow = answer.said == Said::Allow;
+    let lasting = answer.lasting.as_ref().filter(|_| is_allow)?;
+    Some(&lasting.content)
+}

@@ -1,0 +1,309 @@
+//! A directory with a policy, in which sessions run, and what they leave there.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus, Stdio};
+
+use serde_json::Value;
+
+use crate::{binary, finish, of_type, takes_answers, until};
+
+/// Directories, policy and log of one session.
+#[derive(Debug)]
+pub struct Ground {
+    directory: tempfile::TempDir,
+    options: Vec<String>,
+    /// Where the user's settings are and what execward remembers, if not in its own directory.
+    of_user: Option<PathBuf>,
+}
+
+/// What a session left behind.
+#[derive(Debug)]
+pub struct Ran {
+    /// How the front ended.
+    pub status: ExitStatus,
+    /// Standard output.
+    pub stdout: String,
+    /// Standard error.
+    pub stderr: String,
+    /// The audit log, parsed.
+    pub records: Vec<Value>,
+}
+
+impl Ground {
+    /// A fresh directory with `policy` in it.
+    ///
+    /// # Panics
+    /// If the file system does not cooperate.
+    #[must_use]
+    pub fn new(policy: &str) -> Self {
+        let directory = tempfile::tempdir().expect("a directory");
+        fs::set_permissions(directory.path(), fs::Permissions::from_mode(0o755)).expect("chmod");
+        fs::write(directory.path().join("policy.toml"), policy).expect("a policy");
+        Self {
+            directory,
+            options: Vec::new(),
+            of_user: None,
+        }
+    }
+
+    /// One that runs everything but what `rules` deny or ask; `DIR` in them is [`Ground::path`].
+    #[must_use]
+    pub fn full(rules: &str) -> Self {
+        let ground = Self::new("");
+        let rules = rules.replace("DIR", &ground.path("").display().to_string());
+        ground.write_policy(&format!(
+            "version = 1\n[mode]\nsecurity = \"full\"\n{rules}"
+        ));
+        ground
+    }
+
+    /// One that runs only what `rules` allow.
+    #[must_use]
+    pub fn allowlist(rules: &str) -> Self {
+        let ground = Self::new("");
+        let rules = rules.replace("DIR", &ground.path("").display().to_string());
+        ground.write_policy(&format!(
+            "version = 1\n[mode]\nsecurity = \"allowlist\"\nask = \"off\"\n{rules}"
+        ));
+        ground
+    }
+
+    fn write_policy(&self, text: &str) {
+        fs::write(self.path("policy.toml"), text).expect("a policy");
+    }
+
+    /// Adds an option of `run`.
+    #[must_use]
+    pub fn option(mut self, option: &str) -> Self {
+        self.options.push(option.to_owned());
+        self
+    }
+
+    /// The same option, of which the last counts.
+    #[must_use]
+    pub fn only_option(mut self, name: &str, value: &str) -> Self {
+        let start = format!("{name}=");
+        self.options.retain(|option| !option.starts_with(&start));
+        self.option(&format!("{name}={value}"))
+    }
+
+    /// Its sessions are of the same user as `other`'s.
+    #[must_use]
+    pub fn of_user(mut self, other: &Self) -> Self {
+        self.of_user = Some(other.path(""));
+        self
+    }
+
+    fn users(&self, name: &str) -> PathBuf {
+        let own = || self.path("");
+        self.of_user.clone().unwrap_or_else(own).join(name)
+    }
+
+    /// The directory of the user's settings.
+    #[must_use]
+    pub fn config(&self) -> PathBuf {
+        self.users("config")
+    }
+
+    /// `name` in the session's directory.
+    #[must_use]
+    pub fn path(&self, name: &str) -> PathBuf {
+        let path = self.directory.path();
+        if name.is_empty() {
+            path.to_owned()
+        } else {
+            path.join(name)
+        }
+    }
+
+    /// Whether `name` is in the session's directory.
+    ///
+    /// # Panics
+    /// If that cannot be told.
+    #[must_use]
+    pub fn has(&self, name: &str) -> bool {
+        self.path(name).try_exists().expect("the directory")
+    }
+
+    /// An executable copy of `from` (a program of /bin, or a fixture) as `name`.
+    ///
+    /// # Panics
+    /// If it cannot be copied.
+    #[must_use]
+    pub fn copy(&self, from: impl AsRef<Path>, name: &str) -> String {
+        let to = self.path(name);
+        fs::copy(from, &to).expect("a copy");
+        to.display().to_string()
+    }
+
+    /// An executable file with `text`.
+    ///
+    /// # Panics
+    /// If it cannot be written.
+    pub fn script(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        fs::write(&path, text).expect("a script");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("chmod");
+        path.display().to_string()
+    }
+
+    /// `execward run … -- cmd`, ready to start.
+    #[must_use]
+    pub fn command(&self, cmd: &[&str]) -> Command {
+        let mut command = Command::new(binary("execward"));
+        command
+            .arg("run")
+            .arg("-q")
+            .args(["--policy", &self.path("policy.toml").display().to_string()])
+            .args(self.audit())
+            .args(self.state())
+            .args(self.prompt())
+            .args(&self.options)
+            .arg("--")
+            .args(cmd)
+            .current_dir(self.path(""))
+            .env("HOME", self.path(""))
+            .env("XDG_STATE_HOME", self.users("state"))
+            .env("XDG_CONFIG_HOME", self.config())
+            .env("XDG_RUNTIME_DIR", self.path(""))
+            .env("PATH", "/usr/local/bin:/usr/bin:/bin")
+            .stdin(Stdio::null());
+        command
+    }
+
+    /// The log of this ground, unless an option names another.
+    fn audit(&self) -> Vec<String> {
+        if self.options.iter().any(|option| option == "--audit") {
+            return Vec::new();
+        }
+        let log = self.path("audit.jsonl").display().to_string();
+        vec!["--audit".to_owned(), log]
+    }
+
+    /// The option by which execward remembers this ground's sessions and no other's: root has one place
+    /// for all.
+    #[must_use]
+    pub fn state(&self) -> [String; 2] {
+        let directory = self.users("state/execward").display().to_string();
+        ["--state".to_owned(), directory]
+    }
+
+    /// Where nobody can be asked, a session that says nothing of it does not start.
+    fn prompt(&self) -> Option<&str> {
+        let is_said = self
+            .options
+            .iter()
+            .any(|option| option.starts_with("--prompt"));
+        (!is_said && !takes_answers()).then_some("--prompt=none")
+    }
+
+    /// Runs `cmd` under the gate to its end.
+    ///
+    /// # Panics
+    /// If it takes longer than [`DEADLINE`](crate::DEADLINE).
+    #[must_use]
+    pub fn run(&self, cmd: &[&str]) -> Ran {
+        self.end(self.command(cmd))
+    }
+
+    /// The same of a session that was put together by [`Ground::command`].
+    #[must_use]
+    pub fn end(&self, command: Command) -> Ran {
+        // Each session's records alone.
+        fs::remove_file(self.path("audit.jsonl")).ok();
+        let (status, stdout, stderr) = finish(command);
+        Ran {
+            status,
+            stdout,
+            stderr,
+            records: self.records(),
+        }
+    }
+
+    /// Has `sh` read `script` from a file under the gate, so that each of its commands is met when it
+    /// comes, and none beforehand.
+    ///
+    /// # Panics
+    /// If the file cannot be written.
+    #[must_use]
+    pub fn sh(&self, script: &str) -> Ran {
+        let path = self.path("script.sh");
+        fs::write(&path, script).expect("a script");
+        self.run(&["sh", &path.display().to_string()])
+    }
+
+    /// The log as it is now.
+    ///
+    /// # Panics
+    /// If a line is no record.
+    #[must_use]
+    pub fn records(&self) -> Vec<Value> {
+        let text = fs::read_to_string(self.path("audit.jsonl")).unwrap_or_default();
+        // A line without its end is being written.
+        text.split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'))
+            .map(|line| serde_json::from_str(line).expect("a record"))
+            .collect()
+    }
+
+    /// Waits until the log's last record ends the session.
+    ///
+    /// # Panics
+    /// If it does not within [`DEADLINE`](crate::DEADLINE).
+    #[must_use]
+    pub fn records_at_end(&self) -> Vec<Value> {
+        until("session.end", || {
+            let records = self.records();
+            let is_over = records
+                .last()
+                .is_some_and(|last| last["type"] == "session.end");
+            is_over.then_some(records)
+        })
+    }
+}
+
+impl Ran {
+    /// The exit code; 128+N would show as a code too.
+    #[must_use]
+    pub fn code(&self) -> Option<i32> {
+        self.status.code()
+    }
+
+    /// The `exec.decision` records whose argv starts with `words`.
+    #[must_use]
+    pub fn decisions(&self, words: &[&str]) -> Vec<&Value> {
+        let starts = |record: &&Value| {
+            let argv = record["proc"]["argv"].as_array();
+            argv.is_some_and(|argv| {
+                argv.len() >= words.len() && argv.iter().zip(words).all(|(a, b)| a == b)
+            })
+        };
+        of_type(&self.records, "exec.decision")
+            .filter(starts)
+            .collect()
+    }
+
+    /// The outcome of the first exec whose argv starts with `words`.
+    ///
+    /// # Panics
+    /// If there is no such exec or it has no outcome.
+    #[must_use]
+    pub fn outcome(&self, words: &[&str]) -> &Value {
+        let decisions = self.decisions(words);
+        let id = &decisions.first().expect("a decision")["exec_id"];
+        of_type(&self.records, "exec.outcome")
+            .find(|record| record["exec_id"] == *id)
+            .map(|record| &record["outcome"])
+            .expect("an outcome")
+    }
+
+    /// How many outcomes have this result.
+    #[must_use]
+    pub fn results(&self, result: &str) -> usize {
+        of_type(&self.records, "exec.outcome")
+            .filter(|record| record["outcome"]["result"] == result)
+            .count()
+    }
+}
