@@ -118,7 +118,7 @@ pub(crate) fn loaded_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)>
 }
 
 /// The operand of an interpreter that names the script, and how many arguments stand before it.
-fn script_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)> {
+pub(crate) fn script_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)> {
     let kinds = image.kinds();
     if !image.is_program() || !kinds.is_interpreter && !kinds.is_shell {
         return None;

@@ -232,10 +232,14 @@ impl Ruleset {
             let is_meant = |part| self.wants.paths || part == Part::Place;
             paths.extend(operand::paths(image, is_meant));
         }
-        // What a dynamic linker starts is the program.
-        let loaded = dispatch::loaded_operand(image);
+        // What a dynamic linker starts is the program, and a script is the command of its name.
+        let operands = [
+            dispatch::loaded_operand(image),
+            dispatch::script_operand(image),
+        ];
         let cwd = image.request.cwd.as_deref();
-        paths.extend(loaded.and_then(|(program, _)| absolute(program, cwd)));
+        let operands = operands.into_iter().flatten();
+        paths.extend(operands.filter_map(|(program, _)| absolute(program, cwd)));
     }
 }
 

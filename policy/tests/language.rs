@@ -18,8 +18,14 @@ fn load(text: &str) -> Ruleset {
         text: text.as_bytes(),
         layer: Layer::User,
     };
-    Ruleset::load(&[source], &places, &NoIncludes)
-        .unwrap_or_else(|faults| panic!("{faults}\n{text}"))
+    // Grants stand in a file of their own, beside any policy.
+    let loaded = if text.contains("\n[grants.") {
+        Ruleset::load(&[], &places, &NoIncludes)
+            .and_then(|policy| policy.with_grants(&[source], &places, &NoIncludes))
+    } else {
+        Ruleset::load(&[source], &places, &NoIncludes)
+    };
+    loaded.unwrap_or_else(|faults| panic!("{faults}\n{text}"))
 }
 
 fn examples() -> impl Iterator<Item = &'static str> {

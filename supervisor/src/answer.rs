@@ -66,13 +66,18 @@ impl Gate {
             ..
         } = subject;
         let errno = judgement.errno();
+        let count = self.parking.refused.count(Instant::now());
+        let judgement = &judgement.clone().among(count);
         let id = self.record_refusal(program, received, judgement, asked.as_deref(), errno);
+        let stop = count.map(|count| {
+            format!("stop, and ask what to do: {count} calls were refused within a minute")
+        });
         let refusal = Refusal {
             path: &args.path,
             argv: &args.argv,
             ground: judgement.ground_in_words(),
             reason: judgement.reason_in_words(),
-            instead: judgement.instead.as_deref(),
+            instead: stop.as_deref().or(judgement.instead.as_deref()),
             id: id.to_string(),
         };
         let was_told = self.say(&refusal.line(), view.task(), caller.pid);

@@ -270,6 +270,9 @@ pub(crate) struct AnswerArgs {
     /// How long the answer holds: once, session, always, 2h, 3d, or until a date
     #[arg(long = "for", default_value_t, value_name = "SPAN")]
     pub(crate) span: Span,
+    /// Let all go that wait with the same question, which must be N [default: the oldest of them]
+    #[arg(long, value_name = "N")]
+    pub(crate) these: Option<usize>,
     /// Why, for the log
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,

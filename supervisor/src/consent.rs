@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use execward_policy::Decision;
 
-use crate::approval::{Approvers, NotAnswered};
+use crate::approval::{Approvers, NotAnswered, Release, in_words};
 use crate::audit::{Approver, Reason};
 use crate::control::{self, ClientId, Control, Notice, Report, Response};
 use crate::exec::Image;
@@ -139,20 +139,31 @@ impl Gate {
                 Some(lasting)
             }
         };
-        let parked = self.parking.pending.answer(id, digest)?;
-        let waited = Instant::now().saturating_duration_since(parked.asked.at);
-        self.obey(
-            parked,
-            Answer {
-                said,
-                span,
-                lasting,
-                approver,
-                reason: response.reason,
-                waited,
-                client,
-            },
-        );
+        let release = match (said, span, response.these) {
+            (Said::Deny, ..) => Release::All,
+            (Said::Allow, _, Some(count)) => Release::These(count),
+            (Said::Allow, _, None) => Release::Oldest,
+        };
+        let card = self.parking.pending.answer(id, digest, release)?;
+        let now = Instant::now();
+        if said == Said::Deny {
+            self.parking.refused.say_no(digest.clone(), now);
+        }
+        let mut answer = Answer {
+            said,
+            span,
+            lasting,
+            approver,
+            reason: response.reason,
+            waited: Duration::ZERO,
+            client,
+        };
+        for parked in card {
+            answer.waited = now.saturating_duration_since(parked.asked.at);
+            self.obey(parked, answer.clone());
+            // Kept once, for all of them.
+            answer.lasting = None;
+        }
         Ok(())
     }
 
@@ -192,10 +203,44 @@ impl Gate {
         if let Some(asked) = &subject.asked {
             return self.weigh_answer(judgement, asked, subject, image);
         }
-        if judgement.decision == Decision::Ask && self.parking.approvers() == Approvers::Nobody {
+        if judgement.decision != Decision::Ask {
+            return judgement;
+        }
+        if !self.parking.refused.is_silent()
+            && let Some(ago) = self
+                .parking
+                .refused
+                .said_no(&subject.digest(image), Instant::now())
+        {
+            let why = format!("the same call was refused {} ago", in_words(ago));
+            return judgement.of_person(Said::Deny, Reason::User, Some(why));
+        }
+        if self.parking.approvers() == Approvers::Nobody {
             return judgement.left_unanswered(Reason::NoApprover);
         }
         judgement
+    }
+
+    /// Judges every open question again: what is allowed or denied by now waits no longer.
+    pub(crate) fn reconsider(&mut self) {
+        if !std::mem::take(&mut self.parking.is_to_reconsider) {
+            return;
+        }
+        let open = self.parking.pending.iter().map(|(id, _)| id);
+        for id in open.collect::<Vec<_>>() {
+            if let Some(parked) = self.parking.pending.withdraw(id) {
+                let Parked {
+                    notification,
+                    asked,
+                    ..
+                } = parked;
+                if notification.is_pending() {
+                    self.examine(notification, Some(asked));
+                } else {
+                    self.lose(notification, Some(asked));
+                }
+            }
+        }
     }
 
     fn weigh_answer(

@@ -147,6 +147,7 @@ impl Gate {
             self.look_at_parked(Instant::now());
             self.granted.flush_if_due(Instant::now());
             self.end_subtrees();
+            self.reconsider();
             if ready.link {
                 self.front_is_gone();
             }

@@ -134,7 +134,8 @@ impl Lasting {
                 )),
             );
         }
-        if let Some(reason) = &answer.reason {
+        // Of an allow nobody is told why.
+        if let (Said::Deny, Some(reason)) = (answer.said, &answer.reason) {
             add("reason", reason.as_str().into());
         }
         let Approver { uid, pid } = answer.approver;
@@ -253,6 +254,7 @@ impl Gate {
             return Err(error.into());
         }
         self.rules = Rc::new(self.granted.rules()?);
+        self.parking.is_to_reconsider = true;
         Ok(())
     }
 
@@ -312,6 +314,7 @@ impl Gate {
     pub(crate) fn go_over(&mut self, moved: Moved) {
         let (rules, gone) = self.granted.go_over(moved);
         self.rules = Rc::new(rules);
+        self.parking.is_to_reconsider = true;
         for grant in gone {
             let why = "the rule that asked is gone from the policy".to_owned();
             let note = GrantNote::of(&grant, Span::Session);

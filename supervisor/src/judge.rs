@@ -30,6 +30,8 @@ pub(crate) struct Judgement {
     pub(crate) allowed_by: Option<RuleKey>,
     /// What becomes of a question that nobody answers.
     pub(crate) unanswered: Unanswered,
+    /// How many refusals there were of late, if those are too many.
+    refused_lately: Option<usize>,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -76,6 +78,7 @@ impl Judgement {
                 Decision::Allow => Unanswered::Allow,
                 Decision::Ask | Decision::Deny => Unanswered::Deny,
             },
+            refused_lately: None,
         }
     }
 
@@ -92,6 +95,7 @@ impl Judgement {
             within: None,
             allowed_by: None,
             unanswered: Unanswered::Deny,
+            refused_lately: None,
         }
     }
 
@@ -145,6 +149,14 @@ impl Judgement {
         }
     }
 
+    /// A refusal that is one of so many within a minute.
+    pub(crate) fn among(self, refused_lately: Option<usize>) -> Self {
+        Self {
+            refused_lately,
+            ..self
+        }
+    }
+
     /// What is allowed with `rule`, by whose `children` more may run below.
     pub(crate) fn passing_down(self, rule: Option<RuleKey>) -> Self {
         Self {
@@ -184,6 +196,7 @@ impl Judgement {
             within: None,
             allowed_by: None,
             unanswered: Unanswered::Deny,
+            refused_lately: None,
         }
     }
 
@@ -216,6 +229,7 @@ impl Judgement {
             reason: self.ground,
             rule: self.rule.clone(),
             detail: self.detail.clone(),
+            refused_lately: self.refused_lately,
         }
     }
 

@@ -11,7 +11,7 @@ use execward_policy::{ExecRequest, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
-use crate::approval::{Approvers, FactsDigest, Pending, Prompt, ShownAmendment, Waiting};
+use crate::approval::{Approvers, FactsDigest, Pending, Prompt, Refused, ShownAmendment, Waiting};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
 use crate::consent::Answer;
@@ -46,6 +46,9 @@ pub(crate) struct Parking {
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
     pub(crate) cut_short: CutShort,
+    pub(crate) refused: Refused,
+    /// Whether other rules are in force than those by which open questions were asked.
+    pub(crate) is_to_reconsider: bool,
     pub(crate) next_look: Option<Instant>,
 }
 
@@ -69,6 +72,7 @@ pub(crate) struct Asked {
     pub(crate) asked_by: Option<String>,
     pub(crate) received: Instant,
     pub(crate) at: Instant,
+    pub(crate) expires: Instant,
     pub(crate) answer: Option<Answer>,
     /// Whether nobody answered in time.
     pub(crate) is_expired: bool,
@@ -112,6 +116,8 @@ impl Parking {
             control,
             pending: Pending::default(),
             cut_short: CutShort::default(),
+            refused: Refused::default(),
+            is_to_reconsider: false,
             next_look: None,
         })
     }
@@ -194,11 +200,15 @@ impl Gate {
     pub(crate) fn ask(
         &mut self,
         notification: Notification,
-        subject: Subject,
+        mut subject: Subject,
         image: Image,
         judgement: Judgement,
         request: &ExecRequest,
     ) {
+        // Other rules ask as well: the question is open already.
+        if let Some(asked) = subject.asked.take() {
+            return self.park(notification, subject, judgement, asked);
+        }
         let now = Instant::now();
         let approvers = self.parking.approvers();
         let refusal = match approvers {
@@ -221,6 +231,7 @@ impl Gate {
             asked_by: judgement.rule.as_ref().map(|rule| rule.id.clone()),
             received: subject.received,
             at: now,
+            expires: now + self.rules.ask_timeout(),
             answer: None,
             is_expired: false,
             program: subject.program.clone(),
@@ -242,11 +253,19 @@ impl Gate {
             };
             self.say(&waiting.line(), subject.view.task(), subject.caller.pid);
         }
-        let (id, digest, expires) = (
-            asked.exec_id,
-            asked.digest.clone(),
-            now + self.rules.ask_timeout(),
-        );
+        self.park(notification, subject, judgement, asked);
+        fault::at(Phase::Parked);
+    }
+
+    /// Has an exec wait for the answer to the question that was put.
+    fn park(
+        &mut self,
+        notification: Notification,
+        subject: Subject,
+        judgement: Judgement,
+        asked: Box<Asked>,
+    ) {
+        let (id, digest, expires) = (asked.exec_id, asked.digest.clone(), asked.expires);
         let parked = Parked {
             notification,
             subject,
@@ -254,7 +273,7 @@ impl Gate {
             asked,
         };
         self.parking.pending.ask(id, digest, expires, parked);
-        fault::at(Phase::Parked);
+        let now = Instant::now();
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
     }
 

@@ -4,6 +4,7 @@ mod accept;
 mod approvals;
 mod audit;
 mod bench;
+mod cards;
 mod check;
 mod death;
 mod disk;

@@ -5,10 +5,12 @@ mod amendment;
 mod facts;
 mod pending;
 mod prompt;
+mod refused;
 mod waiting;
 
 pub(crate) use amendment::ShownAmendment;
 pub(crate) use facts::FactsDigest;
-pub(crate) use pending::{NotAnswered, Pending};
+pub(crate) use pending::{NotAnswered, Pending, Release};
 pub(crate) use prompt::{Approvers, Prompt, in_words};
+pub(crate) use refused::Refused;
 pub(crate) use waiting::Waiting;

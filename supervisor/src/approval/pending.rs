@@ -6,7 +6,8 @@
 //!           └────► expire       (nobody answered in time)
 //! ```
 //!
-//! A question leaves once, by whichever comes first, and takes what it held along.
+//! A question leaves once, by whichever comes first, and takes what it held along. Questions about the same
+//! facts are a card: they look alike, and an answer to one may be meant for all of them.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
@@ -37,6 +38,20 @@ pub(crate) enum NotAnswered {
     /// The answer is about other facts than the question.
     #[error("the digest is not that of the open question")]
     OtherFacts,
+    /// The answer is meant for so many questions, and others have come or gone.
+    #[error("{0} processes wait with this question, and not {1}; look at them again")]
+    OtherCount(usize, usize),
+}
+
+/// Which questions of a card an answer closes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Release {
+    /// The one that has waited for longest, whichever was named.
+    Oldest,
+    /// All, which must be so many.
+    These(usize),
+    /// All, however many there are.
+    All,
 }
 
 impl<T> Default for Pending<T> {
@@ -71,13 +86,32 @@ impl<T> Pending<T> {
         }
     }
 
-    /// Closes the question `id` because it was answered, if `digest` is that of its facts.
+    /// Closes the question `id`, or others of its card, because it was answered, if `digest` is that of
+    /// its facts. Returns what they held, the oldest first, and at least one.
     ///
     /// # Errors
-    /// As [`Pending::find`].
-    pub(crate) fn answer(&mut self, id: ExecId, digest: &FactsDigest) -> Result<T, NotAnswered> {
+    /// As [`Pending::find`], and if there are more or fewer than the answer is meant for.
+    pub(crate) fn answer(
+        &mut self,
+        id: ExecId,
+        digest: &FactsDigest,
+        release: Release,
+    ) -> Result<Vec<T>, NotAnswered> {
         self.find(id, digest)?;
-        self.withdraw(id).ok_or(NotAnswered::NotOpen)
+        let card = self.questions.iter();
+        let card = card.filter(|(_, question)| question.digest == *digest);
+        let mut card: Vec<ExecId> = card.map(|(id, _)| *id).collect();
+        match release {
+            Release::Oldest => card.truncate(1),
+            Release::These(count) if count != card.len() => {
+                return Err(NotAnswered::OtherCount(card.len(), count));
+            }
+            Release::These(_) | Release::All => {}
+        }
+        Ok(card
+            .into_iter()
+            .filter_map(|id| self.withdraw(id))
+            .collect())
     }
 
     /// Closes the question `id`, whatever it was about.

@@ -124,6 +124,9 @@ pub(crate) struct Decided {
     /// What went wrong, in words, where something did.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
+    /// How many execs were refused within the last minute, where that is too many: the line says to stop.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) refused_lately: Option<usize>,
 }
 
 /// A rule, as far as a reader needs it to find it.

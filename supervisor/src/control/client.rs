@@ -183,10 +183,10 @@ impl Session {
     /// # Errors
     /// [`ClientError::Refused`] if it is not open any more, or takes no such answer.
     pub(crate) fn answer(&mut self, response: Response) -> Result<Settled, ClientError> {
-        let id = response.request_id;
         self.send(&FromClient::ApprovalResponse(response))?;
         match self.receive()? {
-            FromGate::ApprovalSettled(settled) if settled.request_id == id => Ok(settled),
+            // Of the same card: the one that has waited for longest, or the first of several.
+            FromGate::ApprovalSettled(settled) => Ok(settled),
             FromGate::Error { error } => Err(ClientError::Refused(error)),
             other => Err(strange(&other)),
         }

@@ -146,6 +146,7 @@ pub(crate) fn answer(
         digest: required.digest.clone(),
         decision,
         scope: args.scope,
+        these: args.these,
         duration: Some(args.span),
         reason: args.reason.clone(),
     })?;

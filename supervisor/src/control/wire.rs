@@ -207,6 +207,10 @@ pub(crate) struct Response {
     pub(crate) decision: Decision,
     #[serde(default)]
     pub(crate) scope: Scope,
+    /// Of an `allow-once`: all that wait with the same question, which must be so many. Left out: the one
+    /// that has waited for longest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) these: Option<usize>,
     /// Left out: once, and for `allow-always` the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) duration: Option<Span>,
@@ -323,6 +327,9 @@ impl Response {
             }
             (Decision::Deny, duration) => duration.unwrap_or_default(),
         };
+        if self.these.is_some() && self.decision != Decision::AllowOnce {
+            return Err("only an `allow-once` is for so many; others are for all that are alike");
+        }
         if matches!(span, Span::Once | Span::Subtree) && self.scope != Scope::Exact {
             return Err(
                 "a scope is that of an answer for more processes than this one: say how long",

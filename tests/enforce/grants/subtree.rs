@@ -78,7 +78,15 @@ fn a_subtree_that_is_taken_back_asks_again() {
     needs_answers!();
     let inside = "/usr/bin/touch a; echo on; read x; /usr/bin/touch b; echo $?";
     let mut asking = asking(&format!("/usr/bin/bash -c '{inside}'"));
-    asking.answer(&["allow", &asking.question().id, "--for", "subtree"]);
+    let id = asking.question().id;
+    asking.answer(&[
+        "allow",
+        &id,
+        "--for",
+        "subtree",
+        "--reason",
+        "its \"build\"",
+    ]);
     assert_eq!(asking.stdout.next_line().unwrap(), "on");
     asking.answer(&["grants", "revoke", "g"]);
     std::io::Write::write_all(&mut asking.stdin(), b"go\n").unwrap();

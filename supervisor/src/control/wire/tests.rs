@@ -243,3 +243,71 @@ proptest! {
         prop_assert!(written.len() <= LINE_MAX_BYTES);
     }
 }
+
+/// Each message of a section of the manual, with its type.
+fn messages_of_the_manual(section: &str) -> Vec<(String, Value)> {
+    const MANUAL: &str = include_str!("../../../docs/channel.md");
+    let (_, text) = MANUAL.split_once(&format!("\n## {section}\n")).unwrap();
+    let text = text.split("\n## ").next().unwrap();
+    let lines = text.lines().filter(|line| line.starts_with("{\""));
+    let message = |line: &str| {
+        let message: Value = serde_json::from_str(line).unwrap();
+        (message["type"].as_str().unwrap().to_owned(), message)
+    };
+    lines.map(message).collect()
+}
+
+/// Whether the manual has every one of `types`, and each of its messages is one of `M`, no more and no less.
+fn check_section<M: DeserializeOwned + Serialize>(section: &str, types: &[&str]) {
+    let messages = messages_of_the_manual(section);
+    for (name, message) in &messages {
+        let read: M = serde_json::from_value(message.clone()).unwrap();
+        assert_eq!(serde_json::to_value(&read).unwrap(), *message, "{name}");
+    }
+    for name in types {
+        assert!(
+            messages.iter().any(|(own, _)| own == name),
+            "{section}: {name}"
+        );
+    }
+    assert!(
+        messages
+            .iter()
+            .all(|(own, _)| types.contains(&own.as_str()))
+    );
+}
+
+#[test]
+fn the_messages_of_the_manual_are_those_of_the_code() {
+    check_section::<FromClient>(
+        "From a client",
+        &[
+            "hello",
+            "list",
+            "subscribe",
+            "approval_response",
+            "grants",
+            "revoke",
+            "policy_part",
+            "policy_load",
+            "tool_check",
+        ],
+    );
+    check_section::<FromGate>(
+        "From the gate",
+        &[
+            "hello",
+            "approval_required",
+            "listed",
+            "subscribed",
+            "approval_settled",
+            "grant",
+            "grants_listed",
+            "revoked",
+            "policy_loaded",
+            "policy_rejected",
+            "tool_verdict",
+            "error",
+        ],
+    );
+}
