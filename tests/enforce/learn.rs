@@ -3,7 +3,7 @@
 use std::fs;
 use std::process::{Command, Output};
 
-use execward_tests::{Asking, Ground, binary};
+use execward_tests::{Asking, Ground, binary, needs_answers};
 use serde_json::Value;
 
 const ASKING: &str = "version = 1\n[mode]\nsecurity = \"allowlist\"\n\
@@ -138,6 +138,68 @@ fn what_an_agent_names_its_arguments_stays_within_their_rule() {
     );
 }
 
+/// An answer that lasts has the digest taken; one for once does not.
+#[test]
+fn what_the_session_can_change_is_learned_with_its_content_or_not_at_all() {
+    needs_answers!();
+    let ground = Ground::new(ASKING);
+    let _tool = ground.copy("/usr/bin/echo", "tool");
+    let script = "./tool kept; ./tool kept; ./tool once";
+    let mut asking = Asking::start(ground, "socket", script);
+    asking.answer(&["allow", &asking.question().id, "--for", "session"]);
+    asking.answer(&["allow", &asking.question().id]);
+    let _records = asking.end();
+    let learned = learned(&asking);
+    assert_eq!(learned.matches("[[allow]]").count(), 1, "{learned}");
+    for part in [
+        "Approved 2 times",
+        "\"kept\"]",
+        "sha256 = \"",
+        "/tool once\n",
+        "no digest of that is known\n",
+    ] {
+        assert!(learned.contains(part), "{part} {learned}");
+    }
+    let (code, lint) = both(&asking, "lint", &[]);
+    assert_eq!(code, Some(0), "{lint}");
+    let (_, replayed) = both(&asking, "replay", &["audit.jsonl"]);
+    assert!(
+        replayed.contains("questions saved, ask -> allow: 2\n"),
+        "{replayed}"
+    );
+}
+
+#[test]
+fn what_ran_below_an_allowed_process_was_a_question_that_nobody_answered() {
+    needs_answers!();
+    let script = "/usr/bin/bash -c '/usr/bin/touch a; :'; /usr/bin/bash -c '/usr/bin/touch b; :'";
+    let mut asking = Asking::start(Ground::new(ASKING), "socket", script);
+    asking.answer(&["allow", &asking.question().id, "--for", "subtree"]);
+    asking.answer(&["deny", &asking.question().id]);
+    let _records = asking.end();
+    assert!(asking.has_run("a") && !asking.has_run("b"));
+    let learned = learned(&asking);
+    assert!(!learned.contains("[[allow]]"), "{learned}");
+    let (code, replayed) = both(&asking, "replay", &["audit.jsonl"]);
+    assert_eq!(code, Some(0), "{replayed}");
+    let words = [
+        "policy",
+        "learn",
+        "--asked",
+        "--policy",
+        "policy.toml",
+        "audit.jsonl",
+    ];
+    let with_asked = text(&execward(asking.ground(), &words));
+    assert_eq!(with_asked.matches("[[allow]]").count(), 1, "{with_asked}");
+    fs::write(asking.ground().path("learned.toml"), &with_asked).expect("a policy");
+    let (_, replayed) = both(&asking, "replay", &["audit.jsonl"]);
+    assert!(
+        replayed.contains("questions saved, ask -> allow: 1\n"),
+        "{replayed}"
+    );
+}
+
 #[test]
 fn what_nobody_answered_is_learned_only_where_that_is_said() {
     let ground = Ground::new(ASKING).option("--prompt=none");
@@ -155,7 +217,7 @@ fn what_nobody_answered_is_learned_only_where_that_is_said() {
         "/env all\n",
         "what it is: a shell",
         "/own all\n",
-        "(writable-program)\n",
+        "no digest of that is known\n",
     ] {
         assert!(asked.contains(reason), "{reason} {asked}");
     }
