@@ -6,14 +6,18 @@
 //! be asked about all the same.
 
 mod command_name;
+mod lesson;
+mod named;
 mod script;
 mod text;
+mod use_of;
 
 use std::fmt;
 
 use jiff::Timestamp;
 
 use crate::approval::Category;
+use crate::digest::Digest;
 use crate::host::Host;
 use crate::image::{Image, Images};
 use crate::mode::State;
@@ -25,7 +29,10 @@ use crate::source::{Layer, NoIncludes, Source};
 use crate::verdict::{Basis, Decision};
 
 pub(crate) use command_name::{CommandName, said};
+pub use lesson::{Evidence, Lesson, Lessons};
+use named::Named;
 pub use text::exact_rule;
+use use_of::UseOf;
 
 /// Longest rule that is offered: nobody reads more.
 const RULE_MAX_BYTES: usize = 4 << 10;
@@ -79,7 +86,7 @@ pub struct Amendment {
 }
 
 /// The file whose content a rule is bound to.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Content {
     /// None: whatever a person trusts or refuses by its path.
     Any,
@@ -90,6 +97,27 @@ pub enum Content {
 }
 
 impl Content {
+    /// What a rule about a file by its path is bound to.
+    fn of(action: Action, image: &Image<'_>) -> Self {
+        match action {
+            Action::Allow if !image.is_trusted() => Self::Program,
+            Action::Allow | Action::Ask | Action::Deny => Self::Any,
+        }
+    }
+
+    /// The digest of that, in a call.
+    fn digest(&self, request: &ExecRequest) -> Result<Option<Digest>, NoRule> {
+        let digest = match self {
+            Self::Any => return Ok(None),
+            Self::Program => request.program.sha256,
+            Self::Script(path) => {
+                let mut seen = request.destinations.values();
+                seen.find(|it| it.path == *path).and_then(|it| it.sha256)
+            }
+        };
+        digest.map(Some).ok_or(NoRule::NoDigest)
+    }
+
     /// To be put behind what is covered.
     fn in_words(&self) -> &'static str {
         match self {
@@ -104,6 +132,57 @@ impl Amendment {
     pub(crate) fn is_short(&self) -> bool {
         self.rule.len() <= RULE_MAX_BYTES
     }
+
+    /// The rule, if it is one that is offered.
+    fn offered_rule(&self) -> Option<Rule> {
+        self.is_short().then(|| rule_of(&self.rule)).flatten()
+    }
+
+    /// The same for a file that holds what `digest` is of.
+    fn bound_to(mut self, digest: Option<Digest>) -> Self {
+        if let Some(digest) = digest {
+            self.rule += &format!("sha256 = \"{digest}\"\n");
+        }
+        self
+    }
+}
+
+/// Why no rule is made of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum NoRule {
+    /// The policy allows or denies it.
+    NotAsked(Decision),
+    /// Its file has no name that a rule could mean.
+    NoName,
+    /// Its file brings rights.
+    Rights,
+    /// Its arguments make of it what it is.
+    Arguments,
+    /// Its rule would be bound to what a file holds, and nobody took the digest of that.
+    NoDigest,
+    /// What holds it back no rule of the user's lifts, or the rule would be longer than anybody reads.
+    NoHelp,
+    /// A person refused a call that the narrowest rule would let run too.
+    Refused,
+}
+
+impl fmt::Display for NoRule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotAsked(Decision::Deny) => "the policy denies it, and no allow lifts that",
+            Self::NotAsked(Decision::Allow | Decision::Ask) => "the policy lets it run as it is",
+            Self::NoName => "its file has no name in the session that a rule could mean",
+            Self::Rights => "its file brings rights",
+            Self::Arguments => {
+                "its arguments make of it what it is: a shell, an interpreter, a wrapper, a runner"
+            }
+            Self::NoDigest => {
+                "its rule would be bound to what a file holds, and no digest of that is known"
+            }
+            Self::NoHelp => "it would be asked about all the same",
+            Self::Refused => "a person refused the same call",
+        })
+    }
 }
 
 impl Ruleset {
@@ -111,36 +190,42 @@ impl Ruleset {
     /// that is covered. Nothing if the call is not asked about.
     #[must_use]
     pub fn amendments(&self, request: &ExecRequest, id: &str, now: Timestamp) -> Vec<Amendment> {
-        if self.decide(request, now).decision() != Decision::Ask {
-            return Vec::new();
-        }
         let images = Images::of(request, &self.trust);
-        let is_of_session = request.program.origin == Origin::Session;
-        let kinds = images.program.kinds();
-        if !is_of_session
-            || request.program.brings_rights
-            || request.program.gains_rights
-            || kinds.starts_another
-            || images.program.is_disguised()
-        {
-            return Vec::new();
-        }
-        let mut amendments = if kinds.is_interpreter || kinds.is_shell {
-            script::amendments(request, id, &images.program)
-        } else if let Some(name) = CommandName::of(request) {
-            name.amendments(Action::Allow, request, id, &images.program)
-        } else {
+        let Ok(named) = self.named(request, &images, now) else {
             return Vec::new();
         };
-        amendments.retain(|it| it.is_short() && self.would_let(it, &images, now));
+        let mut amendments = named.amendments(request, id, &images.program);
+        amendments.retain(|it| {
+            let rule = it.offered_rule();
+            rule.is_some_and(|rule| self.would_let(&rule, &images, now))
+        });
         amendments
     }
 
+    /// What a call that is asked about is called, if a rule may be made of that.
+    fn named<'r>(
+        &self,
+        request: &'r ExecRequest,
+        images: &Images<'r>,
+        now: Timestamp,
+    ) -> Result<Named<'r>, NoRule> {
+        match self.decide(request, now).decision() {
+            Decision::Ask => {}
+            decision @ (Decision::Allow | Decision::Deny) => {
+                return Err(NoRule::NotAsked(decision));
+            }
+        }
+        if request.program.origin != Origin::Session {
+            return Err(NoRule::NoName);
+        }
+        if request.program.brings_rights || request.program.gains_rights {
+            return Err(NoRule::Rights);
+        }
+        Named::of(request, &images.program).ok_or(NoRule::Arguments)
+    }
+
     /// Whether the call would run unasked if the rule were one of the user's.
-    fn would_let(&self, amendment: &Amendment, images: &Images<'_>, now: Timestamp) -> bool {
-        let Some(rule) = rule_of(&amendment.rule) else {
-            return false;
-        };
+    fn would_let(&self, rule: &Rule, images: &Images<'_>, now: Timestamp) -> bool {
         let is_answered = |ask: &Rule| {
             images.all().all(|image| {
                 !ask.holds(image, now)
@@ -150,7 +235,7 @@ impl Ruleset {
         };
         let verdict = self
             .modes
-            .judge(State::Allowed, Category::Rules, Some(Basis::Rule(&rule)));
+            .judge(State::Allowed, Category::Rules, Some(Basis::Rule(rule)));
         rule.holds(&images.program, now)
             && self.table.of(Action::Ask).iter().all(is_answered)
             && self.allows_interpreters(images, now)

@@ -105,6 +105,7 @@ mod command;
 mod diagnostic;
 mod digest;
 mod dispatch;
+mod doubt;
 mod duration;
 mod escape;
 mod exact;
@@ -162,11 +163,12 @@ mod word;
 mod wrapper;
 mod written;
 
-pub use amendment::{Amendment, Content, Scope, exact_rule};
+pub use amendment::{Amendment, Content, Evidence, Lesson, Lessons, NoRule, Scope, exact_rule};
 pub use approval::Approval;
 pub use class::{OPEN_CLASSES, classes};
 pub use diagnostic::{Diagnostics, Fault, Place, Style};
 pub use digest::Digest;
+pub use doubt::{Doubt, Gaps};
 pub use explain::{Explanation, Hit, Miss, Objection};
 pub use grammar::command_table;
 pub use grant::subtree_rule;
@@ -179,7 +181,7 @@ pub use request::{
     RuleKey, Stream,
 };
 pub use rule::{Action, Rule};
-pub use ruleset::Ruleset;
+pub use ruleset::{Ruleset, Variables};
 pub use schema::schema;
 pub use shell_command::ShellCommand;
 pub use source::{Included, Includes, Layer, NoIncludes, SOURCE_MAX_BYTES, Source};

@@ -28,8 +28,7 @@ pub struct ExecRequest {
     /// Working directory, resolved, if it has a path.
     pub cwd: Option<Vec<u8>>,
     /// The environment as the caller passed it, one `NAME=VALUE` an element, if it was read.
-    /// Needed only where [`Ruleset::wants_env`](crate::Ruleset::wants_env) says so. Shared, for it
-    /// may be long, and whoever read it keeps it too.
+    /// Shared, for it may be long, and whoever read it keeps it too.
     pub env: Option<Arc<[Vec<u8>]>>,
     /// The environment that the session began with, likewise. Without it, everything in `env`
     /// counts as new.

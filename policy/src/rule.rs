@@ -16,6 +16,7 @@ use crate::request::RuleKey;
 use crate::selector::{List, Selectors};
 use crate::source::Layer;
 use crate::tool_call::Seen;
+use crate::variable::Variable;
 use crate::watch::Change;
 use crate::written::Written;
 
@@ -327,6 +328,16 @@ impl Rule {
     /// Whether the rule looks at the environment.
     pub(crate) fn is_of_env(&self) -> bool {
         self.selectors.env.is_some()
+    }
+
+    /// Whether it looks at variables that nobody watches.
+    pub(crate) fn names_any_variable(&self) -> bool {
+        self.is_of_env() && self.action != Action::Allow
+    }
+
+    /// The entries of `env`.
+    pub(crate) fn variables(&self) -> impl Iterator<Item = &Variable> {
+        self.selectors.env.iter().flat_map(List::entries)
     }
 
     /// Whether the rule looks at where the files lead that a call names.

@@ -3,6 +3,7 @@
 mod decide;
 mod tool_call;
 mod unlisted;
+mod variables;
 
 use std::time::Duration;
 
@@ -26,6 +27,7 @@ use crate::tool_mode::ToolModes;
 use crate::trust::Trust;
 use crate::wrapper;
 pub(crate) use unlisted::NotSafe;
+pub use variables::Variables;
 
 /// The rules and the modes of a policy without a fault. It never changes.
 #[derive(Debug, Clone)]
@@ -45,7 +47,7 @@ pub struct Ruleset {
 struct Wants {
     digests: bool,
     lineage: bool,
-    env: bool,
+    variables: bool,
     paths: bool,
     places: bool,
     streams: bool,
@@ -56,9 +58,7 @@ impl Wants {
         Self {
             digests: rules.iter().any(Rule::is_of_digest),
             lineage: rules.iter().any(Rule::is_of_lineage),
-            env: rules
-                .iter()
-                .any(|rule| rule.is_of_env() || rule.action() == Action::Allow),
+            variables: rules.iter().any(Rule::is_of_env),
             paths: rules.iter().any(Rule::is_of_paths),
             places: rules.iter().any(Rule::is_of_places),
             streams: rules.iter().any(Rule::is_of_files),
@@ -155,12 +155,6 @@ impl Ruleset {
     #[must_use]
     pub fn wants_lineage(&self) -> bool {
         self.wants.lineage
-    }
-
-    /// Whether anything of the policy looks at the environment of a call. Every allow does.
-    #[must_use]
-    pub fn wants_env(&self) -> bool {
-        self.wants.env
     }
 
     /// Whether anything of the policy looks at the standard descriptors of a call.

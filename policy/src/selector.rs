@@ -41,6 +41,19 @@ impl<T> List<T> {
         }
     }
 
+    /// Everything.
+    pub(crate) fn of_all() -> Self {
+        Self {
+            wanted: Vec::new(),
+            exceptions: Vec::new(),
+        }
+    }
+
+    /// Every entry.
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &T> {
+        self.wanted.iter().chain(&self.exceptions)
+    }
+
     /// Every entry, to be changed.
     pub(crate) fn entries_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.wanted.iter_mut().chain(&mut self.exceptions)

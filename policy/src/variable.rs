@@ -24,6 +24,16 @@ impl Variable {
         Ok(Self { name, value })
     }
 
+    /// Whether the entry may mean a variable of that name.
+    pub(crate) fn is_of_name(&self, name: &[u8]) -> bool {
+        self.name.matches(name)
+    }
+
+    /// Whether its value tells whether the entry means it.
+    pub(crate) fn has_value(&self) -> bool {
+        self.value.is_some()
+    }
+
     /// Whether the entry means `variable`, as execve(2) passes it: `NAME=VALUE`, though the
     /// caller may pass anything.
     pub(crate) fn covers(&self, variable: &[u8], reading: Reading) -> bool {

@@ -6,6 +6,7 @@
 
 mod data;
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use crate::case::Case;
@@ -102,6 +103,29 @@ impl WatchList {
             }
         }
         list
+    }
+
+    /// The same with what was taken out.
+    pub(crate) fn untrimmed(&self) -> Cow<'_, Self> {
+        if self.taken_out.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        let (added, taken_out) = (self.added.clone(), Vec::new());
+        Cow::Owned(Self { added, taken_out })
+    }
+
+    /// The same with `name` among them.
+    pub(crate) fn with(&self, name: &str) -> Self {
+        let own = Word::of(name, Case::Exact);
+        Self {
+            added: self.added.iter().cloned().chain([own]).collect(),
+            taken_out: Vec::new(),
+        }
+    }
+
+    /// Whether a policy adds to it.
+    pub(crate) fn has_own(&self) -> bool {
+        !self.added.is_empty()
     }
 
     /// The watched variables in `now` that are not as they were at the `start` of the session,

@@ -17,8 +17,8 @@ use crate::grants::Span;
 pub(crate) use grants::{GrantsCommand, GrantsListArgs, RevokeArgs};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
-    AcceptArgs, DiffArgs, ImportArgs, InitArgs, LintArgs, LoadArgs, PolicyCommand, ShowArgs,
-    TestArgs,
+    AcceptArgs, DiffArgs, ImportArgs, InitArgs, LearnArgs, LintArgs, LoadArgs, PolicyCommand,
+    ReplayArgs, ShowArgs, TestArgs,
 };
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
 use nix::errno::Errno;
 
-use crate::audit::{Decided, Reason, RuleNote};
+use crate::audit::{Decided, History, Reason, RuleNote};
 use crate::clock;
 use crate::consent::Said;
 use crate::control::Unanswered;
@@ -27,7 +27,7 @@ pub(crate) struct Judgement {
     /// What the rule is about, where that is a part of the text that a shell is given.
     within: Option<String>,
     /// The allow whose `children` may run below.
-    allowed_by: Option<RuleKey>,
+    pub(crate) allowed_by: Option<RuleKey>,
     /// What becomes of a question that nobody answers.
     pub(crate) unanswered: Unanswered,
     /// How many refusals there were of late, if those are too many.
@@ -279,18 +279,16 @@ impl Judgement {
 }
 
 impl Gate {
-    /// Puts what surrounds a call to it: environment and standard descriptors, where the policy
+    /// Puts what surrounds a call to it: its environment, and the standard descriptors where the policy
     /// looks at them.
     pub(crate) fn add_surroundings(
         &self,
         request: &mut ExecRequest,
         task: &TaskDir,
-        env: impl FnOnce() -> Arc<[Vec<u8>]>,
+        env: Arc<[Vec<u8>]>,
     ) {
-        if self.rules.wants_env() {
-            request.env = Some(env());
-            request.start_env = Some(Arc::clone(&self.beginning.env));
-        }
+        request.env = Some(env);
+        request.start_env = Some(Arc::clone(&self.beginning.env));
         request.streams = if self.rules.wants_streams(request) {
             self.beginning.streams(task)
         } else {
@@ -340,12 +338,12 @@ impl Gate {
         is_wanted.then(|| (judgement.ancestor(request), task.ppid))
     }
 
-    /// The history of a task, if any rule asks for it.
-    pub(crate) fn lineage_of(&self, task: &Status) -> Lineage {
-        if self.rules.wants_lineage() {
-            self.lineages.of(task, self.command.pid, &self.kernel.proc)
-        } else {
-            Lineage::default()
+    /// The history of a task and its execs, if any rule asks for it.
+    pub(crate) fn lineage_of(&self, task: &Status) -> (Lineage, Option<History>) {
+        if !self.rules.wants_lineage() {
+            return (Lineage::default(), None);
         }
+        let (lineage, history) = self.lineages.of(task, self.command.pid, &self.kernel.proc);
+        (lineage, Some(history))
     }
 }

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use execward_policy::{Ancestor, Lineage};
 use rustix::process::{PidfdFlags, pidfd_open};
 
+use crate::audit::{ExecId, History};
 use crate::tracee::{Procfs, Status, Tid, is_alive};
 
 /// Most images remembered of one process. One that goes on has no provable history.
@@ -33,8 +34,8 @@ struct Process {
     pidfd: OwnedFd,
     /// The parent when it executed its first image here.
     parent: Tid,
-    /// Its images, the latest first.
-    execs: Vec<Arc<Ancestor>>,
+    /// Its images with the execs that made it each of them, the latest first.
+    execs: Vec<(ExecId, Arc<Ancestor>)>,
     /// Whether there were more than are remembered.
     is_cut: bool,
 }
@@ -54,18 +55,22 @@ impl Lineages {
         }
     }
 
-    /// Notes that process `tgid` has become `image`. It stands still at its exec-stop.
-    pub(crate) fn executed(&mut self, tgid: Tid, parent: Tid, image: Arc<Ancestor>) {
+    /// Notes that `exec` has made process `tgid` this image. It stands still at its exec-stop.
+    pub(crate) fn executed(&mut self, tgid: Tid, parent: Tid, exec: ExecId, image: Arc<Ancestor>) {
         if let Some(process) = self.processes.get_mut(&tgid)
             && process.is_alive()
         {
             // Again and again the same is one image of a history.
-            if process.execs.first() == Some(&image) {
+            if process
+                .execs
+                .first()
+                .is_some_and(|(_, last)| *last == image)
+            {
                 return;
             }
             process.is_cut |= process.execs.len() >= EXECS_MAX;
             process.execs.truncate(EXECS_MAX - 1);
-            process.execs.insert(0, image);
+            process.execs.insert(0, (exec, image));
             return;
         }
         let pidfd = tgid
@@ -76,7 +81,7 @@ impl Lineages {
                 let process = Process {
                     pidfd,
                     parent,
-                    execs: vec![image],
+                    execs: vec![(exec, image)],
                     is_cut: false,
                 };
                 self.processes.insert(tgid, process);
@@ -87,21 +92,40 @@ impl Lineages {
         self.sweep();
     }
 
-    /// The history that leads to a task with this status; `cmd` is where it begins.
-    pub(crate) fn of(&self, task: &Status, cmd: Tid, proc: &Procfs) -> Lineage {
-        let mut lineage = Lineage::default();
+    /// The history that leads to a task with this status, and its execs; `cmd` is where it begins.
+    pub(crate) fn of(&self, task: &Status, cmd: Tid, proc: &Procfs) -> (Lineage, History) {
+        let (mut lineage, mut execs) = (Lineage::default(), Vec::new());
+        lineage.is_broken = !self.climb(task, cmd, proc, |process| {
+            for (exec, image) in &process.execs {
+                execs.push(*exec);
+                lineage.ancestors.push(Arc::clone(image));
+            }
+        });
+        let is_broken = lineage.is_broken;
+        (lineage, History { execs, is_broken })
+    }
+
+    /// Visits the processes from a task up to `cmd`; whether none is missing on the way.
+    fn climb(
+        &self,
+        task: &Status,
+        cmd: Tid,
+        proc: &Procfs,
+        mut visit: impl FnMut(&Process),
+    ) -> bool {
         let (mut tgid, mut parent) = (task.tgid, task.ppid);
+        let mut is_whole = true;
         for _step in 0..DEPTH_MAX {
             // One that has executed nothing is what its parent is.
             if let Some(process) = self.live(tgid) {
-                lineage.ancestors.extend(process.execs.iter().cloned());
+                visit(process);
                 // Another parent than at the exec: the one that it had is gone.
-                lineage.is_broken |= process.is_cut || process.parent != parent;
+                is_whole &= !process.is_cut && process.parent == parent;
             }
             if tgid == cmd {
-                return lineage;
+                return is_whole;
             }
-            if parent == self.gate || lineage.is_broken {
+            if parent == self.gate || !is_whole {
                 break;
             }
             tgid = parent;
@@ -110,8 +134,7 @@ impl Lineages {
                 None => break,
             }
         }
-        lineage.is_broken = true;
-        lineage
+        false
     }
 
     /// The parent of an ancestor. While both live, it is the one it was at the exec.

@@ -60,6 +60,7 @@ mod policy;
 mod preflight;
 mod ptrace;
 mod readers;
+mod recorded;
 mod refusal;
 mod regular;
 mod reload;

@@ -283,11 +283,11 @@ impl Gate {
         if let Err(hindrance) = self.complete(&mut subject) {
             return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
-        let lineage = self.lineage_of(subject.view.status());
+        let (lineage, history) = self.lineage_of(subject.view.status());
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
         let task = &subject.view.status().credentials;
         let mut request = self.describer.describe(&image, task, argv, cwd, lineage);
-        let env = || Arc::clone(&subject.args.envp);
+        let env = Arc::clone(&subject.args.envp);
         self.add_surroundings(&mut request, subject.view.task(), env);
         if subject.named.is_none() {
             let named = self.rules.named_paths(&request);
@@ -317,7 +317,9 @@ impl Gate {
                 None => {}
             }
         }
-        let judgement = self.look_ahead(judgement, &request, &mut subject);
+        let judgement = self.look_ahead(judgement, &mut request, &mut subject);
+        let variables = self.rules.variables(&request);
+        subject.program.set_inputs(&request, &variables, history);
         let judgement = self.weigh(judgement, &subject, &image);
         self.dispose(notification, subject, image, judgement, &request);
     }

@@ -27,11 +27,12 @@ enum Part<'a> {
 }
 
 impl Gate {
-    /// The verdict on a shell's exec, once its text is looked at: `judgement`, or a refusal.
+    /// The verdict on a shell's exec, once its text is looked at: `judgement`, or a refusal. Where the
+    /// paths of the text lead is put to the others of `request`.
     pub(crate) fn look_ahead(
         &mut self,
         judgement: Judgement,
-        request: &ExecRequest,
+        request: &mut ExecRequest,
         subject: &mut Subject,
     ) -> Judgement {
         let Some(text) = subject.text.take() else {
@@ -41,7 +42,10 @@ impl Gate {
         let denied = match &text {
             Ok(analysis) => {
                 let (rules, kernel) = (&self.rules, &mut self.kernel);
-                let denied = denied(analysis, request, rules, kernel, &subject.view);
+                let mut follow = following(kernel, &subject.view);
+                let mut followed = Followed::by(&mut follow);
+                let denied = denied(analysis, request, rules, &mut followed);
+                request.destinations.extend(followed.known);
                 denied.map(|(verdict, part)| Judgement::of(verdict).within(part))
             }
             Err(_) => None,
@@ -51,21 +55,26 @@ impl Gate {
     }
 }
 
+/// How a path leads where the task of `view` would get; `None` where that would be waited for.
+pub(crate) fn following<'k>(
+    kernel: &'k mut Kernel,
+    view: &'k View,
+) -> impl FnMut(&Vec<u8>) -> Option<Destination> + 'k {
+    |path| {
+        let one = std::slice::from_ref(path);
+        let found = kernel.destinations(view, one, Patience::Cached);
+        found.ok().and_then(|mut found| found.remove(path))
+    }
+}
+
 /// The denial of the first part of a text that is denied, and that part in words. The text is given to
-/// the shell of `request`, which the task of `view` starts.
+/// the shell of `request`.
 pub(crate) fn denied<'r>(
     analysis: &Analysis,
     request: &ExecRequest,
     rules: &'r Ruleset,
-    kernel: &mut Kernel,
-    view: &View,
+    followed: &mut Followed<'_>,
 ) -> Option<(Verdict<'r>, String)> {
-    let mut followed = Followed {
-        kernel,
-        view,
-        known: Destinations::new(),
-        left: FOLLOWED_MAX,
-    };
     let mut shell = ExecRequest {
         destinations: Destinations::new(),
         ..request.clone()
@@ -74,9 +83,7 @@ pub(crate) fn denied<'r>(
     let parts = parts(analysis, request.cwd.as_deref()).into_iter();
     let mut denied = parts.filter_map(|part| match part {
         Part::Command(segment, mut command) => {
-            command.cwd = command
-                .cwd
-                .filter(|cwd| is_entered(cwd, request, &mut followed));
+            command.cwd = command.cwd.filter(|cwd| is_entered(cwd, request, followed));
             let unseen = command.request(&shell)?;
             let mut named = rules.named_paths(&unseen);
             named.push(unseen.program.given);
@@ -85,9 +92,7 @@ pub(crate) fn denied<'r>(
             Some((verdict, quoted(&segment.raw)))
         }
         Part::File(redirect, mut call) => {
-            call.cwd = call
-                .cwd
-                .filter(|cwd| is_entered(cwd, request, &mut followed));
+            call.cwd = call.cwd.filter(|cwd| is_entered(cwd, request, followed));
             if call.cwd.is_none() && !redirect.path.starts_with('/') {
                 return None;
             }
@@ -106,15 +111,23 @@ fn is_entered(cwd: &[u8], shell: &ExecRequest, followed: &mut Followed<'_>) -> b
 
 /// Where the paths of a text lead. Of a file system that would be waited for, of what is not there
 /// yet, and of all but the first paths, the text counts.
-struct Followed<'k> {
-    kernel: &'k mut Kernel,
-    view: &'k View,
+pub(crate) struct Followed<'f> {
+    follow: &'f mut dyn FnMut(&Vec<u8>) -> Option<Destination>,
     known: Destinations,
     /// How many more are followed.
     left: usize,
 }
 
-impl Followed<'_> {
+impl<'f> Followed<'f> {
+    /// None yet; each is followed by `follow`.
+    pub(crate) fn by(follow: &'f mut dyn FnMut(&Vec<u8>) -> Option<Destination>) -> Self {
+        Self {
+            follow,
+            known: Destinations::new(),
+            left: FOLLOWED_MAX,
+        }
+    }
+
     /// Where each of `paths` leads that is absolute.
     fn of(&mut self, paths: Vec<Vec<u8>>) -> Destinations {
         let paths = paths.into_iter().filter(|path| path.starts_with(b"/"));
@@ -141,10 +154,7 @@ impl Followed<'_> {
             return written();
         }
         self.left -= 1;
-        let one = std::slice::from_ref(path);
-        let found = self.kernel.destinations(self.view, one, Patience::Cached);
-        let found = found.ok().and_then(|mut found| found.remove(path));
-        found.unwrap_or_else(written)
+        (self.follow)(path).unwrap_or_else(written)
     }
 }
 

@@ -97,10 +97,10 @@ impl Gate {
     ) -> Result<Judgement, Unexplained> {
         let argv = argv_before_interpreters(named, loaded.execfn(), argv)?;
         let cwd = view.task().link_text("cwd").unwrap_or_default();
-        let lineage = self.lineage_of(view.status());
+        let (lineage, _) = self.lineage_of(view.status());
         let task = &view.status().credentials;
         let mut request = self.describer.describe(named, task, &argv, &cwd, lineage);
-        self.add_surroundings(&mut request, view.task(), || loaded.env().into());
+        self.add_surroundings(&mut request, view.task(), loaded.env().into());
         self.add_loader(&mut request, view, loaded);
         request.destinations = exec.destinations.clone();
         // What a file holds now, nobody has read.

@@ -175,7 +175,8 @@ impl Gate {
         {
             self.consume_operator_grant(stop.tgid());
             if let Some((image, parent)) = exec.history.take() {
-                self.lineages.executed(stop.tgid(), parent, image);
+                self.lineages
+                    .executed(stop.tgid(), parent, exec.exec_id, image);
             }
             if let Err(errno) = stop.detach() {
                 tracing::debug!(%errno, "the verified task was gone");

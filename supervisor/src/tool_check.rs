@@ -12,7 +12,7 @@ use crate::exec::{Destinations, LookupError, Patience};
 use crate::gate::Gate;
 use crate::jobs::Job;
 use crate::judge::Judgement;
-use crate::preflight;
+use crate::preflight::{self, Followed};
 use crate::shell::Analysis;
 use crate::texts::Analysed;
 use crate::tracee::Tid;
@@ -83,8 +83,9 @@ impl Gate {
             cwd: call.cwd.clone(),
             ..ExecRequest::new(ProgramFile::at("/bin/sh"), argv)
         };
-        let (rules, kernel) = (&self.rules, &mut self.kernel);
-        let denied = preflight::denied(analysis, &shell, rules, kernel, &view);
+        let mut follow = preflight::following(&mut self.kernel, &view);
+        let mut followed = Followed::by(&mut follow);
+        let denied = preflight::denied(analysis, &shell, &self.rules, &mut followed);
         denied.map(|(verdict, part)| Judgement::of(verdict).within(part))
     }
 

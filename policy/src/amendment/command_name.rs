@@ -1,10 +1,9 @@
 //! What a call is called: the words by which like calls are told.
 
-use super::{Amendment, Content, Scope, exact, text, told_hosts};
+use super::{Amendment, Content, Scope, UseOf, exact, text};
 use crate::arity;
 use crate::class::{self, OPEN_CLASSES};
 use crate::grammar::{self, Grammar, Piece};
-use crate::host::Host;
 use crate::image::Image;
 use crate::path::file_name;
 use crate::request::ExecRequest;
@@ -54,7 +53,10 @@ impl<'r> CommandName<'r> {
         // Of a link, the name by which the command is known.
         let is_known =
             |path: &&[u8]| is_of(path, RUNNERS) || grammar::of(file_name(path)).is_some();
-        let path = names().find(is_known).unwrap_or(resolved);
+        // Others no pattern says.
+        let is_straight = |path: &&[u8]| !steps_aside(path);
+        let path = names().filter(is_straight).find(is_known);
+        let path = path.unwrap_or(resolved);
         let name = file_name(path);
         let is_runner = is_of(name, RUNNERS);
         let operands = operands(name, request);
@@ -75,62 +77,28 @@ impl<'r> CommandName<'r> {
         id: &str,
         image: &Image<'_>,
     ) -> Vec<Amendment> {
-        let head = |scope: Scope| text::head(action, id, scope);
-        let content = match action {
-            Action::Allow if !image.is_trusted() => Content::Program,
-            Action::Allow | Action::Ask | Action::Deny => Content::Any,
-        };
-        let as_it_is = content.in_words();
-        let amendment = |scope, rule: String, covers: String| Amendment {
-            scope,
-            rule,
-            covers: covers + as_it_is,
-            content: content.clone(),
-        };
+        let content = Content::of(action, image);
         let mut amendments = vec![exact(action, self.path, request, id, content.clone())];
-        if let Some(command) = self.command(image) {
-            let of_command = text::list("command", std::slice::from_ref(&command));
-            // A deny looks neither at flags nor at hosts: who says no to a command means all of it.
-            let is_allow = action == Action::Allow;
-            let hosts = if is_allow {
-                told_hosts(image, Host::entry)
-            } else {
-                Vec::new()
-            };
-            let of_hosts = text::list("host", &hosts);
-            let to = match (hosts.as_slice(), image.hosts().is_empty() || !is_allow) {
-                ([], true) => String::new(),
-                ([], false) => ", whatever hosts it names".to_owned(),
-                (hosts, _) => format!(", of {} alone", hosts.join(", ")),
-            };
-            let flags = if is_allow {
-                self.flags(request)
-            } else {
-                Vec::new()
-            };
-            if !flags.is_empty() {
-                let of_flags = text::list("flags", &flags);
-                amendments.push(amendment(
-                    Scope::Flags,
-                    head(Scope::Flags) + &of_command + &of_flags + &of_hosts,
-                    format!("`{command}` with no flags but {}{to}", flags.join(", ")),
-                ));
-            }
-            let use_ = if is_allow { " in its ordinary use" } else { "" };
-            amendments.push(amendment(
-                Scope::Prefix,
-                head(Scope::Prefix) + &of_command + &of_hosts,
-                format!("`{command}` with any arguments{use_}{to}"),
-            ));
+        if let Some(use_of) = self.use_of(action, image) {
+            amendments.extend(use_of.with_flags(id, &self.flags(request).unwrap_or_default()));
+            amendments.push(use_of.ordinary(id));
         }
         if !class::is_of(self.name, RUNNERS) {
-            amendments.push(amendment(
-                Scope::Program,
-                head(Scope::Program) + &text::program(self.path),
-                format!("{} with any arguments", self.path.escape_ascii()),
-            ));
+            let path = self.path.escape_ascii();
+            amendments.push(Amendment {
+                scope: Scope::Program,
+                rule: text::head(action, id, Scope::Program) + &text::program(self.path),
+                covers: format!("{path} with any arguments{}", content.in_words()),
+                content,
+            });
         }
         amendments
+    }
+
+    /// The command, if it can be said, with the hosts that the call names.
+    pub(super) fn use_of(&self, action: Action, image: &Image<'_>) -> Option<UseOf> {
+        let command = self.command(image)?;
+        Some(UseOf::of(action, command, image))
     }
 
     /// As an entry of `command`: by the program's name if that means this file, else by its path.
@@ -143,8 +111,8 @@ impl<'r> CommandName<'r> {
         Some(words.collect::<Vec<_>>().join(" "))
     }
 
-    /// The flags of the call, as entries of `flags`; none where one of them cannot be told.
-    fn flags(&self, request: &ExecRequest) -> Vec<String> {
+    /// The flags of the call, as entries of `flags`; `None` where one of them cannot be told.
+    pub(super) fn flags(&self, request: &ExecRequest) -> Option<Vec<String>> {
         let arguments = request.argv.iter().skip(1).map(Vec::as_slice);
         let of_table = |grammar: &'static Grammar| {
             let flags = grammar.read(arguments.clone());
@@ -163,10 +131,10 @@ impl<'r> CommandName<'r> {
             names.collect::<Option<Vec<String>>>()
         };
         let flags = grammar::of(self.name).map_or_else(by_looks, of_table);
-        let mut flags = flags.unwrap_or_default();
+        let mut flags = flags?;
         flags.sort_unstable();
         flags.dedup();
-        flags
+        Some(flags)
     }
 }
 
@@ -183,6 +151,12 @@ fn operands<'r>(name: &[u8], request: &'r ExecRequest) -> Vec<&'r [u8]> {
         }
         None => arguments.filter(|word| !word.starts_with(b"-")).collect(),
     }
+}
+
+/// Whether a path has a component that is empty, `.` or `..`.
+fn steps_aside(path: &[u8]) -> bool {
+    let mut steps = path.split(|byte| *byte == b'/').skip(1);
+    steps.any(|step| matches!(step, b"" | b"." | b".."))
 }
 
 /// Whether what the runner `name` is to do is a task of the project.

@@ -7,20 +7,36 @@ use crate::operand::Part;
 use crate::request::{ExecRequest, FileKind};
 use crate::rule::Action;
 
-/// This call; nothing unless it is given one file that is known. With other arguments the interpreter might
-/// read another program before it, or instead: no wider rule is offered.
-pub(super) fn amendments(request: &ExecRequest, id: &str, image: &Image<'_>) -> Vec<Amendment> {
-    let mut scripts = image.files().iter().filter(|it| it.part == Part::Script);
-    let (Some(script), None) = (scripts.next(), scripts.next()) else {
-        return Vec::new();
-    };
-    let destination = script.destination.as_ref();
-    let destination = destination.filter(|it| it.kind == FileKind::Regular && it.is_proven);
-    let (Some(script), Some(program)) = (destination, &request.program.resolved) else {
-        return Vec::new();
-    };
-    let content = Content::Script(script.path.clone());
-    let mut this_call = exact(Action::Allow, program, request, id, content);
-    this_call.rule += &text::path("script", &script.path);
-    vec![this_call]
+/// A script, and the program that is given it.
+pub(super) struct Script<'r> {
+    pub(super) program: &'r [u8],
+    pub(super) path: Vec<u8>,
+}
+
+impl<'r> Script<'r> {
+    /// `None` unless it is one file that is known.
+    pub(super) fn of(request: &'r ExecRequest, image: &Image<'_>) -> Option<Self> {
+        let mut scripts = image.files().iter().filter(|it| it.part == Part::Script);
+        let (Some(script), None) = (scripts.next(), scripts.next()) else {
+            return None;
+        };
+        let destination = script.destination.as_ref();
+        let destination = destination.filter(|it| it.kind == FileKind::Regular && it.is_proven)?;
+        Some(Self {
+            program: request.program.resolved.as_deref()?,
+            path: destination.path.clone(),
+        })
+    }
+
+    pub(super) fn content(&self) -> Content {
+        Content::Script(self.path.clone())
+    }
+
+    /// This call alone: with other arguments the interpreter might read another program before it, or
+    /// instead.
+    pub(super) fn exact(&self, request: &ExecRequest, id: &str) -> Amendment {
+        let mut amendment = exact(Action::Allow, self.program, request, id, self.content());
+        amendment.rule += &text::path("script", &self.path);
+        amendment
+    }
 }

@@ -18,7 +18,7 @@ const RULES: &str = r#"
     flags = "--context=prod"
 "#;
 
-fn policy(text: &str) -> Ruleset {
+pub(super) fn policy(text: &str) -> Ruleset {
     let source = Source {
         name: "p",
         text: text.as_bytes(),
@@ -27,7 +27,7 @@ fn policy(text: &str) -> Ruleset {
     Ruleset::load(&[source], &Places::of_tests(), &NoIncludes).unwrap_or_else(|it| panic!("{it}"))
 }
 
-fn call(line: &str) -> ExecRequest {
+pub(super) fn call(line: &str) -> ExecRequest {
     let argv: Vec<Vec<u8>> = line.split(' ').map(Into::into).collect();
     let name = line.split(' ').next().unwrap();
     let path = match name.contains('/') {

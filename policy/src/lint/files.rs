@@ -38,7 +38,10 @@ fn of_allow(rule: &Rule, trust: &Trust, machine: &dyn Machine) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let programs: Vec<&Program> = programs(rule).collect();
     let patterns = || programs.iter().copied().filter_map(Program::pattern);
-    for pattern in patterns().filter(|pattern| is_writable(pattern, machine)) {
+    // What it holds is what was meant, or it is nothing that the rule allows.
+    let is_pinned = rule.is_of_digest() && !rule.is_of_script_digest();
+    let writable = patterns().filter(|pattern| !is_pinned && is_writable(pattern, machine));
+    for pattern in writable {
         let message = format!(
             "the session can write {}, and so choose what is allowed",
             shown(pattern)

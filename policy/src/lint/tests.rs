@@ -72,6 +72,11 @@ const FAULTS: &[(&str, &str, &str)] = &[
         "writable-program",
     ),
     (
+        "program = \"~/bin/tool\"\nscript = \"/w/a\"\nsha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"",
+        "program = \"~/bin/tool\"\nsha256 = \"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\"",
+        "writable-program",
+    ),
+    (
         "command = \"npm run x\"\nchildren = [\"${workspace}/node_modules/**\"]",
         "command = \"npm run x\"\nchildren = [\"/usr/bin/*\"]",
         "writable-children",

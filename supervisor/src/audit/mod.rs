@@ -2,7 +2,9 @@
 
 mod approval;
 mod chain;
+mod exec_id;
 mod file;
+mod inputs;
 mod log;
 mod names;
 mod outcome;
@@ -20,17 +22,17 @@ mod whole;
 
 pub(crate) use approval::{ApprovalNote, Approver, GrantNote};
 pub(crate) use chain::digest;
+pub(crate) use exec_id::ExecId;
+pub(crate) use inputs::{History, Inputs};
 
 pub(crate) use log::{Log, LogError};
 pub(crate) use outcome::Outcome;
 pub(crate) use program::Program;
 pub(crate) use reason::Reason;
-pub(crate) use record::{
-    Body, Caller, Decided, Effect, ExecId, Latency, RuleNote, SessionNote, Summary,
-};
+pub(crate) use record::{Body, Caller, Decided, Effect, Latency, RuleNote, SessionNote, Summary};
 pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
 pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
-pub(crate) use text::{ExactBytes, ascii_json, displayed};
+pub(crate) use text::{ExactBytes, RawBytes, Text, ascii_json, decoded, displayed};
 pub(crate) use tool::ToolNote;

@@ -1,8 +1,10 @@
 //! The exec itself, as records have it.
 
+use execward_policy::{ExecRequest, Variables};
 use serde::Serialize;
 
 use super::chain::digest;
+use super::inputs::{History, Inputs};
 use super::record::Caller;
 use super::shell::ShellNote;
 use super::shown::quoted;
@@ -59,6 +61,9 @@ pub(crate) struct Program {
     uid_e: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     gid_e: Option<u32>,
+    /// What else the policy was asked with; absent if it was not asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    inputs: Option<Box<Inputs<'static>>>,
     #[serde(skip)]
     pub(super) exact: ExactBytes,
 }
@@ -104,6 +109,14 @@ impl Program {
         &self.exact
     }
 
+    /// As whoever is asked about it sees it.
+    pub(crate) fn shown(&self) -> Self {
+        let mut shown = self.clone();
+        shown.inputs = None;
+        shown.exact.retain(|pointer, _| !Inputs::is_at(pointer));
+        shown
+    }
+
     pub(crate) fn set_ids(&mut self, status: &Status) {
         let credentials = &status.credentials;
         self.ppid = Some(status.ppid.as_u32());
@@ -132,6 +145,17 @@ impl Program {
 
     pub(crate) fn set_shell(&mut self, note: ShellNote) {
         self.shell = Some(note);
+    }
+
+    /// What the policy is asked with beside all this.
+    pub(crate) fn set_inputs(
+        &mut self,
+        request: &ExecRequest,
+        variables: &Variables,
+        history: Option<History>,
+    ) {
+        let inputs = Inputs::of(request, variables, history, &mut self.exact);
+        self.inputs = Some(Box::new(inputs));
     }
 
     pub(crate) fn set_file(&mut self, facts: &FileFacts) {

@@ -1,12 +1,11 @@
 //! Every record, field by field. Names are a contract: they are never renamed inside a major
 //! version; readers ignore what they do not know; absent means unknown, and null is never written.
 
-use std::fmt;
-
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::approval::{ApprovalNote, Approver, GrantNote};
+use super::exec_id::ExecId;
 use super::outcome::Outcome;
 use super::program::Program;
 use super::reason::Reason;
@@ -14,10 +13,6 @@ use super::session::{PolicyNote, SessionEnd, SessionStart};
 use super::text::ExactBytes;
 use super::tool::ToolNote;
 use crate::tracee::Tid;
-
-/// Names one exec of a session in its refusal line and in both of its records. Hexadecimal.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct ExecId(pub(crate) u64);
 
 /// What a record says, by its `type`.
 #[derive(Debug, Serialize)]
@@ -193,25 +188,5 @@ impl Body {
             | Self::Gap { .. } => return None,
         };
         (!exact.is_empty()).then_some(exact)
-    }
-}
-
-impl fmt::Display for ExecId {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:04x}", self.0)
-    }
-}
-
-impl<'de> Deserialize<'de> for ExecId {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let id = u64::from_str_radix(&text, 16).map_err(serde::de::Error::custom)?;
-        Ok(Self(id))
-    }
-}
-
-impl Serialize for ExecId {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
     }
 }

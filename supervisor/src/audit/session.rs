@@ -1,6 +1,6 @@
 //! The first and the last record of a session.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::ptrace::CommandStatus;
 
@@ -54,7 +54,7 @@ pub(crate) struct Supervisor {
 }
 
 /// A policy file in force.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PolicyNote {
     pub(crate) name: String,
     pub(crate) sha256: String,

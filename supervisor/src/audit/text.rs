@@ -4,15 +4,29 @@
 //! and the exact bytes stand in the record's `bytes`, base64 by JSON pointer. Output is printable
 //! ASCII: whatever else is written as a `\u` escape, so no file name moves an operator's cursor.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
 use serde_json::ser::{CharEscape, Formatter};
 
 /// The exact bytes of the values that are not UTF-8.
 pub(crate) type ExactBytes = BTreeMap<String, String>;
+
+/// The same, decoded.
+pub(crate) type RawBytes = BTreeMap<String, Vec<u8>>;
+
+/// What `exact` stands for; `None` if one of its values is no base64.
+pub(crate) fn decoded(exact: &ExactBytes) -> Option<RawBytes> {
+    let decoded = exact.iter().map(|(pointer, encoded)| {
+        let raw = STANDARD.decode(encoded).ok()?;
+        Some((pointer.clone(), raw))
+    });
+    decoded.collect()
+}
 
 /// `raw` as text; if that loses anything, its bytes go to `exact` under `pointer`.
 pub(super) fn text(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut ExactBytes) -> String {
@@ -22,6 +36,36 @@ pub(super) fn text(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut Exa
             exact.insert(pointer(), STANDARD.encode(raw));
             displayed(raw)
         }
+    }
+}
+
+/// A value of a record as text, of which the exact bytes may stand elsewhere in it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl Text<'static> {
+    /// `raw`; if that loses anything, its bytes go to `exact` under `pointer`.
+    pub(super) fn of(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut ExactBytes) -> Self {
+        Self(text(raw, pointer, exact).into())
+    }
+}
+
+impl Text<'_> {
+    pub(crate) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// What the value under `pointer` was, byte for byte.
+    pub(crate) fn bytes(&self, pointer: impl FnOnce() -> String, raw: &RawBytes) -> Vec<u8> {
+        let exact = (!raw.is_empty()).then(|| raw.get(&pointer())).flatten();
+        exact.map_or_else(|| self.0.as_bytes().to_vec(), Clone::clone)
+    }
+}
+
+impl From<String> for Text<'_> {
+    fn from(text: String) -> Self {
+        Self(text.into())
     }
 }
 
@@ -94,7 +138,6 @@ pub(crate) fn ascii_json(value: &impl serde::Serialize) -> serde_json::Result<Ve
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde::Serialize;
 
     fn json(text: &str) -> String {
         let mut out = Vec::new();

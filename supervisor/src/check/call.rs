@@ -13,7 +13,8 @@ use crate::describer::Describer;
 use crate::exec::{Destinations, LookupError, Patience, Target, View};
 use crate::kernel::Kernel;
 use crate::named::NamedFiles;
-use crate::preflight;
+use crate::preflight::{self, Followed};
+use crate::recorded::RecordedCall;
 use crate::settled::Settled;
 use crate::shell::{self, Analyser, Given};
 use crate::tracee::Tid;
@@ -55,6 +56,23 @@ impl Call {
             cwd,
             resolved: None,
         })
+    }
+}
+
+impl From<RecordedCall> for Call {
+    fn from(call: RecordedCall) -> Self {
+        let RecordedCall {
+            path,
+            argv,
+            cwd,
+            resolved,
+        } = call;
+        Self {
+            path,
+            argv,
+            cwd,
+            resolved,
+        }
     }
 }
 
@@ -236,8 +254,9 @@ impl Caller {
         let Ok(analysis) = analyser.analyse(text) else {
             return Ok(None);
         };
-        let (kernel, view) = (&mut self.kernel, &self.view);
-        Ok(preflight::denied(&analysis, request, rules, kernel, view))
+        let mut follow = preflight::following(&mut self.kernel, &self.view);
+        let mut followed = Followed::by(&mut follow);
+        Ok(preflight::denied(&analysis, request, rules, &mut followed))
     }
 
     fn payload(

@@ -3,7 +3,6 @@
 mod answer;
 mod call;
 mod question;
-mod recorded;
 mod shell;
 mod shown;
 mod tool;
@@ -21,8 +20,9 @@ use crate::control::Scope;
 use crate::exit::ExitStatus;
 use crate::places::Places;
 use crate::policy::{InForce, PolicyError};
+use crate::recorded::{self, Record};
 pub(crate) use answer::Advice;
-use call::{Caller, Found};
+use call::{Call, Caller, Found};
 use question::strictest;
 pub(crate) use question::{Question, What};
 
@@ -100,10 +100,11 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
     let places = Places::find()?;
     let log = log_path(args, &places)?;
-    let record = recorded::find(&log, &args.id)?;
-    let call = recorded::call_of(&record)?;
+    let line = recorded::find(&log, &args.id)?;
+    let record = recorded_in(&line)?;
+    let call = called(&record)?;
     if matches!(args.rule, Some(Scope::Exact)) {
-        if let Some(rule) = recorded::denying_rule(&record) {
+        if let Some(rule) = record.denying_rule() {
             let rule = escaped(rule);
             writeln!(
                 out,
@@ -115,7 +116,7 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     }
     let policy = InForce::load(&args.policy, &places)?.policy;
     if !args.json && args.rule.is_none() {
-        writeln!(out, "{}", recorded::verdict_in_words(&record))?;
+        writeln!(out, "{}", record.verdict_in_words())?;
     }
     let mut caller = Caller::new(policy.named.clone())?;
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
@@ -137,6 +138,16 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
     }
     strictest(&policy, &mut caller, vec![*request])?.say(args.json, out)?;
     Ok(ExitStatus::Success)
+}
+
+fn recorded_in(line: &[u8]) -> Result<Record<'_>, CheckError> {
+    Record::parse(line).map_err(|error| CheckError::NoRecord(error.to_string()))
+}
+
+fn called(record: &Record<'_>) -> Result<Call, CheckError> {
+    let call = record.call();
+    call.map(Call::from)
+        .map_err(|lack| CheckError::NoRecord(lack.to_string()))
 }
 
 fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> {

@@ -8,10 +8,11 @@ use execward_policy::{Decision, ExecRequest, ToolCall};
 
 use super::answer::{Answer, ExecAnswer};
 use super::call::{Call, Caller, Found};
-use super::{CheckError, recorded, shell};
+use super::{CheckError, called, recorded_in, shell};
 use crate::cli::CheckArgs;
 use crate::clock;
 use crate::policy::LoadedPolicy;
+use crate::recorded;
 
 /// A call, and where it is made.
 #[derive(Debug)]
@@ -86,7 +87,8 @@ impl Question {
             What::Shell(ref text) => shell::judge(text, &self, policy).map(Answer::Text),
             What::Tool(ref call) => self.of_tool(call.clone(), policy),
             What::Record(ref path) => {
-                self.of_call(recorded::call_of(&recorded::read(path)?)?, policy)
+                let line = recorded::read(path)?;
+                self.of_call(called(&recorded_in(&line)?)?, policy)
             }
             What::Program(ref words) => self.of_call(Call::typed(words)?, policy),
         }

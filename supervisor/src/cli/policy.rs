@@ -19,6 +19,10 @@ pub(crate) enum PolicyCommand {
     Test(TestArgs),
     /// Say of which cases two policies say different things
     Diff(DiffArgs),
+    /// Say which execs of a log a policy would have treated differently
+    Replay(ReplayArgs),
+    /// Write the narrowest rules that would have let run what people approved
+    Learn(LearnArgs),
     /// Write the permissions of another agent as a policy
     Import(ImportArgs),
     /// Replace the policy of a live session
@@ -75,6 +79,32 @@ pub(crate) struct DiffArgs {
     /// One line of JSON a case that differs
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ReplayArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// An audit log; `-` is standard input
+    pub(crate) log: PathBuf,
+    /// One line of JSON a group, then one with the counts
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct LearnArgs {
+    #[command(flatten)]
+    pub(crate) policy: PolicyArgs,
+    /// Audit logs
+    #[arg(required = true, value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
+    /// Take what was asked about and never answered as approved
+    #[arg(long)]
+    pub(crate) asked: bool,
+    /// Write there, over no other file, instead of on standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

@@ -289,8 +289,9 @@ impl Request {
         [asked_at, expires_at]: [Timestamp; 2],
         unanswered: Unanswered,
     ) -> serde_json::Result<Self> {
+        let program = program.shown();
         Ok(Self {
-            proc: serde_json::to_value(program)?,
+            proc: serde_json::to_value(&program)?,
             bytes: program.exact_bytes().clone(),
             rule,
             reason,

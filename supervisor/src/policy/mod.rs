@@ -6,7 +6,9 @@ mod cases;
 mod files;
 mod import;
 mod in_force;
+mod learn;
 mod lint;
+mod replay;
 mod trial;
 pub(crate) mod verbs;
 
@@ -16,7 +18,7 @@ use execward_policy::{
     Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, builtin, preset,
 };
 
-use crate::audit::{PolicyNote, digest};
+use crate::audit::{PolicyNote, TailError, digest};
 use crate::check::CheckError;
 use crate::cli::PolicyArgs;
 use crate::exit::ExitStatus;
@@ -110,6 +112,9 @@ pub(crate) enum PolicyError {
     /// What a verb shows.
     #[error("cannot write: {0}")]
     Show(#[from] std::io::Error),
+    /// A log that cannot be read.
+    #[error("{0}")]
+    Log(#[from] TailError),
     /// Files of cases.
     #[error("{0}")]
     Cases(CaseFaults),
@@ -135,9 +140,11 @@ impl PolicyError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
-            Self::Create { .. } | Self::ReadImport { .. } | Self::Show(_) | Self::Places(_) => {
-                ExitStatus::Io
-            }
+            Self::Create { .. }
+            | Self::ReadImport { .. }
+            | Self::Show(_)
+            | Self::Places(_)
+            | Self::Log(_) => ExitStatus::Io,
             Self::Case(_, error) => error.status(),
             Self::Read { .. }
             | Self::Grants(_)
@@ -204,6 +211,28 @@ impl LoadedPolicy {
         policy.files.extend(files);
         policy.notes.extend(notes);
         Ok(policy)
+    }
+
+    /// The same with another text of the user, which has a name.
+    ///
+    /// # Errors
+    /// As [`LoadedPolicy::load`].
+    fn load_with(
+        args: &PolicyArgs,
+        places: &Places,
+        (name, text): (&str, &str),
+    ) -> Result<Self, PolicyError> {
+        let mut texts = texts(args, places)?.with_floor()?;
+        texts.texts.push(Text {
+            name: name.to_owned(),
+            bytes: text.into(),
+            layer: Layer::User,
+        });
+        Self::compile(
+            texts,
+            &meant_places(args, places)?,
+            &FileIncludes::default(),
+        )
     }
 
     /// The policy of `texts`; its notes and files are theirs.

@@ -6,7 +6,7 @@ use std::os::unix::fs::OpenOptionsExt;
 
 use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
-use super::{LoadedPolicy, PolicyError, accept, files, import, lint, trial};
+use super::{LoadedPolicy, PolicyError, accept, files, import, learn, lint, replay, trial};
 use crate::audit::escaped;
 use crate::cli::{InitArgs, LoadArgs, PolicyArgs, PolicyCommand, ShowArgs};
 use crate::control::{self, VerbError};
@@ -29,6 +29,8 @@ pub(crate) fn obey(command: &PolicyCommand, out: &mut impl Write) -> Result<Exit
         PolicyCommand::Lint(args) => return Ok(lint::lint(args, out)?),
         PolicyCommand::Test(args) => return Ok(trial::test(args, out)?),
         PolicyCommand::Diff(args) => return Ok(trial::diff(args, out)?),
+        PolicyCommand::Replay(args) => return Ok(replay::replay(args, out)?),
+        PolicyCommand::Learn(args) => return Ok(learn::learn(args, out)?),
         PolicyCommand::Import(args) => return Ok(import::import(args, out)?),
         PolicyCommand::Load(args) => {
             warn_of(args);

@@ -1,0 +1,213 @@
+//! Execs out of the audit log: what was called, what the policy was asked with, and what it said.
+
+mod log;
+mod question;
+mod retrial;
+mod said;
+mod texts;
+
+use std::borrow::Cow;
+
+use jiff::Timestamp;
+use serde::Deserialize;
+
+use crate::audit::{
+    ExactBytes, ExecId, Inputs, PolicyNote, RawBytes, RuleNote, Text, decoded, escaped,
+};
+pub(crate) use log::{Lines, find, read};
+pub(crate) use question::{Missing, Put};
+pub(crate) use retrial::{Ground, Retrial, Ruling};
+pub(crate) use said::{Said, said};
+
+/// A record, as far as execs need it. What is absent is unknown.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Record<'a> {
+    /// `exec.decision`, `session.start` …
+    #[serde(rename = "type", borrow)]
+    pub(crate) kind: Cow<'a, str>,
+    #[serde(default, borrow)]
+    ts: Cow<'a, str>,
+    #[serde(default, borrow)]
+    session: SessionRef<'a>,
+    pub(crate) exec_id: Option<ExecId>,
+    #[serde(default, borrow)]
+    pub(crate) proc: Option<Proc<'a>>,
+    #[serde(default, borrow)]
+    pub(crate) decision: Option<Decided<'a>>,
+    #[serde(default)]
+    approval: Option<serde::de::IgnoredAny>,
+    #[serde(default, borrow)]
+    outcome: Option<OutcomeRef<'a>>,
+    /// The files in force, of a session's start and of another policy.
+    #[serde(default)]
+    pub(crate) policy: Option<Vec<PolicyNote>>,
+    /// CMD and its arguments, escaped.
+    #[serde(default)]
+    pub(crate) cmd: Option<Vec<String>>,
+    #[serde(default)]
+    bytes: ExactBytes,
+    #[serde(skip)]
+    raw: RawBytes,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct SessionRef<'a> {
+    #[serde(default, borrow)]
+    id: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+struct OutcomeRef<'a> {
+    #[serde(borrow)]
+    result: Cow<'a, str>,
+}
+
+/// The exec itself.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Proc<'a> {
+    pub(crate) pid: u32,
+    #[serde(default, borrow)]
+    req_path: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    path: Option<Text<'a>>,
+    #[serde(default)]
+    file: Option<FileRef>,
+    #[serde(default, borrow)]
+    argv: Option<Vec<Text<'a>>>,
+    #[serde(default)]
+    argv_cut: bool,
+    #[serde(default, borrow)]
+    cwd: Option<Text<'a>>,
+    #[serde(default, borrow)]
+    inputs: Option<Inputs<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct FileRef {
+    /// `MAJOR:MINOR`.
+    dev: String,
+    ino: u64,
+}
+
+/// What was said of it.
+#[derive(Debug, Deserialize)]
+pub(crate) struct Decided<'a> {
+    #[serde(borrow)]
+    pub(crate) verdict: Cow<'a, str>,
+    #[serde(borrow)]
+    pub(crate) reason: Cow<'a, str>,
+    #[serde(default)]
+    pub(crate) rule: Option<RuleNote>,
+}
+
+/// A program and its arguments, where they were called.
+#[derive(Debug)]
+pub(crate) struct RecordedCall {
+    /// Made absolute by `cwd`, if that is known.
+    pub(crate) path: Vec<u8>,
+    pub(crate) argv: Vec<Vec<u8>>,
+    pub(crate) cwd: Option<Vec<u8>>,
+    /// Where `path` led.
+    pub(crate) resolved: Option<Vec<u8>>,
+}
+
+/// Why a record tells no call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, thiserror::Error)]
+pub(crate) enum NoCall {
+    #[error("it has no `proc`")]
+    NoProc,
+    #[error("it has no `proc.argv`")]
+    NoArgv,
+    #[error("its argv is cut")]
+    Cut,
+    #[error("it has no `proc.req_path`")]
+    NoPath,
+}
+
+impl<'a> Record<'a> {
+    /// # Errors
+    /// If the line is no record.
+    pub(crate) fn parse(line: &'a [u8]) -> serde_json::Result<Self> {
+        let mut record: Self = serde_json::from_slice(line)?;
+        let raw = decoded(&record.bytes);
+        record.raw = raw.ok_or_else(|| serde::de::Error::custom("its `bytes` are no base64"))?;
+        Ok(record)
+    }
+
+    /// Of which session.
+    pub(crate) fn session(&self) -> &str {
+        &self.session.id
+    }
+
+    /// When; the epoch's start if that cannot be read.
+    pub(crate) fn time(&self) -> Timestamp {
+        self.ts.parse().unwrap_or_default()
+    }
+
+    /// Whether a person was asked, or was to be.
+    pub(crate) fn is_of_question(&self) -> bool {
+        self.approval.is_some()
+    }
+
+    /// What came of an exec that went on: `verified` …
+    pub(crate) fn outcome(&self) -> Option<&str> {
+        self.outcome.as_ref().map(|outcome| outcome.result.as_ref())
+    }
+
+    /// The call that it is about, byte for byte.
+    ///
+    /// # Errors
+    /// What it lacks.
+    pub(crate) fn call(&self) -> Result<RecordedCall, NoCall> {
+        let proc = self.proc.as_ref().ok_or(NoCall::NoProc)?;
+        let of = |key: &str, text: &Text<'_>| text.bytes(|| format!("/proc/{key}"), &self.raw);
+        if proc.argv_cut {
+            return Err(NoCall::Cut);
+        }
+        let argv = proc.argv.as_ref().ok_or(NoCall::NoArgv)?.iter().enumerate();
+        let resolved = proc.path.as_ref().map(|path| of("path", path));
+        let path = proc.req_path.as_ref().map(|path| of("req_path", path));
+        let path = path.or_else(|| resolved.clone()).ok_or(NoCall::NoPath)?;
+        let cwd = proc.cwd.as_ref().map(|cwd| of("cwd", cwd));
+        Ok(RecordedCall {
+            path: match &cwd {
+                Some(cwd) if !path.starts_with(b"/") => [cwd, b"/".as_slice(), &path].concat(),
+                _ => path,
+            },
+            argv: argv
+                .map(|(at, text)| of(&format!("argv/{at}"), text))
+                .collect(),
+            cwd,
+            resolved,
+        })
+    }
+
+    /// Its program, for people: what the file is called.
+    pub(crate) fn program(&self) -> String {
+        let proc = self.proc.as_ref();
+        let path = proc.and_then(|proc| proc.path.as_ref().or(proc.req_path.as_ref()));
+        escaped(path.map_or("-", Text::as_str))
+    }
+
+    /// What was decided then, in words.
+    pub(crate) fn verdict_in_words(&self) -> String {
+        let decided = self.decision.as_ref();
+        let [verdict, reason] = match decided {
+            Some(decided) => [&decided.verdict, &decided.reason].map(|word| escaped(word)),
+            None => ["-", "-"].map(str::to_owned),
+        };
+        let rule = decided.and_then(|decided| decided.rule.as_ref());
+        let rule = rule.map_or(String::new(), |rule| {
+            format!(", rule {}", escaped(&rule.id))
+        });
+        let time = escaped(&self.ts);
+        format!("then: {verdict} ({reason}{rule}) at {time}; the policy as it is now:")
+    }
+
+    /// The rule whose deny it is of, if it is of one.
+    pub(crate) fn denying_rule(&self) -> Option<&str> {
+        let decided = self.decision.as_ref();
+        let denied = decided.filter(|it| it.verdict == "deny" && it.reason == "rule")?;
+        denied.rule.as_ref().map(|rule| rule.id.as_str())
+    }
+}
