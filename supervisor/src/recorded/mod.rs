@@ -23,7 +23,7 @@ pub(crate) use said::{Said, said};
 #[derive(Debug, Deserialize)]
 pub(crate) struct Record<'a> {
     /// `exec.decision`, `session.start` …
-    #[serde(rename = "type", borrow)]
+    #[serde(default, rename = "type", borrow)]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default, borrow)]
     ts: Cow<'a, str>,
@@ -65,7 +65,8 @@ struct OutcomeRef<'a> {
 /// The exec itself.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Proc<'a> {
-    pub(crate) pid: u32,
+    #[serde(default)]
+    pid: Option<u32>,
     #[serde(default, borrow)]
     req_path: Option<Text<'a>>,
     #[serde(default, borrow)]

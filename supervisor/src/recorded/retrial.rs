@@ -90,9 +90,10 @@ impl<'p> Retrial<'p> {
 
     fn note_outcome(&mut self, record: &Record<'_>) {
         let (result, exec) = (record.outcome(), record.exec_id);
-        let pid = record.proc.as_ref().map(|proc| proc.pid);
+        let pid = record.proc.as_ref().and_then(|proc| proc.pid);
         let session = self.session(record);
-        if matches!(result, Some("verified" | "changed")) && pid == session.pid {
+        let is_cmds = pid.is_some() && pid == session.pid;
+        if matches!(result, Some("verified" | "changed")) && is_cmds {
             session.has_begun = true;
         }
         if result == Some("changed")
@@ -230,10 +231,10 @@ impl Ruling {
 impl Session {
     /// Whether the exec is CMD's first, as typed.
     fn is_operators(&mut self, record: &Record<'_>) -> bool {
-        let Some(proc) = &record.proc else {
+        let Some(pid) = record.proc.as_ref().and_then(|proc| proc.pid) else {
             return false;
         };
-        let is_cmds = *self.pid.get_or_insert(proc.pid) == proc.pid;
+        let is_cmds = *self.pid.get_or_insert(pid) == pid;
         match &self.cmd {
             Some(cmd) => is_cmds && !self.has_begun && is_called(record, cmd),
             // The log begins later: what the record itself says.
