@@ -161,22 +161,27 @@ impl<'a> Record<'a> {
     /// What it lacks.
     pub(crate) fn call(&self) -> Result<RecordedCall, NoCall> {
         let proc = self.proc.as_ref().ok_or(NoCall::NoProc)?;
-        let of = |key: &str, text: &Text<'_>| text.bytes(|| format!("/proc/{key}"), &self.raw);
+        let word = |key: &str, text: &Text<'_>| text.bytes(|| format!("/proc/{key}"), &self.raw);
+        // One that somebody wrote by hand may have the exact bytes alone.
+        let of = |key: &str, text: &Option<Text<'_>>| match text {
+            Some(text) => Some(word(key, text)),
+            None => self.raw.get(&format!("/proc/{key}")).cloned(),
+        };
         if proc.argv_cut {
             return Err(NoCall::Cut);
         }
         let argv = proc.argv.as_ref().ok_or(NoCall::NoArgv)?.iter().enumerate();
-        let resolved = proc.path.as_ref().map(|path| of("path", path));
-        let path = proc.req_path.as_ref().map(|path| of("req_path", path));
-        let path = path.or_else(|| resolved.clone()).ok_or(NoCall::NoPath)?;
-        let cwd = proc.cwd.as_ref().map(|cwd| of("cwd", cwd));
+        let resolved = of("path", &proc.path);
+        let path = of("req_path", &proc.req_path).or_else(|| resolved.clone());
+        let path = path.ok_or(NoCall::NoPath)?;
+        let cwd = of("cwd", &proc.cwd);
         Ok(RecordedCall {
             path: match &cwd {
                 Some(cwd) if !path.starts_with(b"/") => [cwd, b"/".as_slice(), &path].concat(),
                 _ => path,
             },
             argv: argv
-                .map(|(at, text)| of(&format!("argv/{at}"), text))
+                .map(|(at, text)| word(&format!("argv/{at}"), text))
                 .collect(),
             cwd,
             resolved,
