@@ -83,6 +83,12 @@ impl Attached {
         matches!(self.by_tid.get(&tid), Some(Attachment::InFlight(_)))
     }
 
+    /// How many execs are.
+    pub(crate) fn in_flight(&self) -> usize {
+        let in_flight = |it: &&Attachment| matches!(it, Attachment::InFlight(_));
+        self.by_tid.values().filter(in_flight).count()
+    }
+
     /// The process of a traced thread.
     pub(crate) fn tgid_of(&self, tid: Tid) -> Option<Tid> {
         self.by_tid.get(&tid).map(Attachment::tgid)

@@ -3,6 +3,7 @@
 mod grants;
 mod hook;
 mod policy;
+mod session;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -13,13 +14,13 @@ use clap_complete::Shell;
 
 use crate::approval::Prompt;
 use crate::control::{Scope, Where};
-use crate::grants::Span;
 pub(crate) use grants::{GrantsCommand, GrantsListArgs, RevokeArgs};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
     AcceptArgs, DiffArgs, ImportArgs, InitArgs, LearnArgs, LintArgs, LoadArgs, PolicyCommand,
     ReplayArgs, ShowArgs, TestArgs,
 };
+pub(crate) use session::{AnswerArgs, PendingArgs, StatusArgs, StopArgs};
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
 /// policy before it runs, and checked again once it is loaded.
@@ -44,6 +45,10 @@ pub(crate) enum Command {
     Allow(AnswerArgs),
     /// Refuse a waiting exec
     Deny(AnswerArgs),
+    /// Tell how a session is: exit 0 healthy, 1 if something of it does not work
+    Status(StatusArgs),
+    /// End a session: tell each of its processes to end, and wait until none is left
+    Stop(StopArgs),
     /// Show what people said for longer than once, and take it back
     #[command(subcommand)]
     Grants(GrantsCommand),
@@ -249,35 +254,6 @@ pub(crate) struct WhereArgs {
     /// The session's control socket
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct PendingArgs {
-    /// A JSON object a line, as on the control socket
-    #[arg(long)]
-    pub(crate) json: bool,
-    #[command(flatten)]
-    pub(crate) place: WhereArgs,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct AnswerArgs {
-    /// Which exec: its ID, or enough of the start to tell it from the others
-    pub(crate) id: String,
-    /// What an answer that lasts covers
-    #[arg(long, value_enum, default_value_t)]
-    pub(crate) scope: Scope,
-    /// How long the answer holds: once, session, always, 2h, 3d, or until a date
-    #[arg(long = "for", default_value_t, value_name = "SPAN")]
-    pub(crate) span: Span,
-    /// Let all go that wait with the same question, which must be N [default: the oldest of them]
-    #[arg(long, value_name = "N")]
-    pub(crate) these: Option<usize>,
-    /// Why, for the log
-    #[arg(long, value_name = "TEXT")]
-    pub(crate) reason: Option<String>,
-    #[command(flatten)]
-    pub(crate) place: WhereArgs,
 }
 
 impl WhereArgs {

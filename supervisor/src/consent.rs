@@ -88,6 +88,12 @@ impl Gate {
                 } => self.hear_policy(offered, sender, client),
                 Report::Grants(client) => self.show_grants(client),
                 Report::Revoke { id, sender, client } => self.hear_revoke(id, sender, client),
+                Report::Status(client) => self.show_status(client),
+                Report::Stop {
+                    kills,
+                    sender,
+                    client,
+                } => self.hear_stop(kills, sender, client),
                 Report::Tool {
                     check,
                     sender,

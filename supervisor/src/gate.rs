@@ -304,12 +304,23 @@ impl Gate {
     }
 
     pub(crate) fn kill_members(&self) {
-        let mut ancestors = vec![Tid::own()];
         if let Some(namespace) = &self.namespace {
             // All of them at once. It ends last, when the gate has reaped CMD, and is not waited for here.
             namespace.kill();
-            ancestors.push(namespace.first());
         }
-        kin::kill_descendants(&self.kernel.proc, &ancestors);
+        kin::kill_descendants(&self.kernel.proc, &self.ancestors());
+    }
+
+    /// Sends `signals` to every process of the session, as far as it forks none meanwhile.
+    pub(crate) fn signal_members(&self, signals: &[rustix::process::Signal]) {
+        for member in kin::descendants(&self.kernel.proc, &self.ancestors()) {
+            kin::signal(member, signals);
+        }
+    }
+
+    /// Whom the session is below, and who is none of it.
+    fn ancestors(&self) -> Vec<Tid> {
+        let first = self.namespace.as_ref().map(PidNamespace::first);
+        [Tid::own()].into_iter().chain(first).collect()
     }
 }

@@ -41,22 +41,25 @@ pub(crate) fn kill_descendants(proc: &Procfs, ancestors: &[Tid]) {
             return;
         }
         for process in found {
-            kill(process);
+            signal(process, &[Signal::KILL]);
         }
         std::thread::yield_now();
     }
     tracing::error!(?ancestors, "descendants remain that SIGKILL does not end");
 }
 
-fn kill(process: Tid) {
+/// Sends `signals` to `process`, in their order.
+pub(crate) fn signal(process: Tid, signals: &[Signal]) {
     let Some(pid) = process.as_rustix() else {
         return;
     };
     // A number that was given away since the look would be another's: by pidfd it is at least
     // one and the same process from here on.
-    let sent = pidfd_open(pid, PidfdFlags::empty())
-        .and_then(|pidfd| pidfd_send_signal(pidfd, Signal::KILL));
+    let sent = pidfd_open(pid, PidfdFlags::empty()).and_then(|pidfd| {
+        let mut signals = signals.iter();
+        signals.try_for_each(|signal| pidfd_send_signal(&pidfd, *signal))
+    });
     if let Err(errno) = sent {
-        tracing::debug!(%process, %errno, "not killed");
+        tracing::debug!(%process, %errno, "not signalled");
     }
 }

@@ -1,11 +1,15 @@
 //! The session's account: records in the order in which they must be written, and counts.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
+
+use jiff::Timestamp;
 
 use crate::audit::{
     ApprovalNote, Approver, Body, Caller, Decided, Effect, Ended, ExecId, GrantNote, Latency, Log,
     LogError, Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally, ToolNote,
 };
+use crate::clock;
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
 
@@ -16,10 +20,27 @@ const SUMMARY_EVERY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Ledger {
     log: Log,
+    started: Timestamp,
+    /// In force.
+    policy: Vec<PolicyNote>,
     tally: Tally,
     missing: u64,
     summed: Instant,
     next: u64,
+}
+
+/// What a ledger says of itself.
+#[derive(Debug)]
+pub(crate) struct Account<'a> {
+    /// The log's.
+    pub(crate) path: &'a Path,
+    /// Records of the session in the log.
+    pub(crate) written: u64,
+    /// Records that could not be written since the last of them.
+    pub(crate) missing: u64,
+    pub(crate) started: Timestamp,
+    pub(crate) policy: &'a [PolicyNote],
+    pub(crate) tally: Tally,
 }
 
 /// What is decided about one exec.
@@ -41,10 +62,25 @@ impl Ledger {
         const FIRST_ID: u64 = 0x1000;
         Self {
             log,
+            started: clock::now(),
+            policy: Vec::new(),
             tally: Tally::default(),
             missing: 0,
             summed: Instant::now(),
             next: FIRST_ID,
+        }
+    }
+
+    /// What it says of itself now.
+    pub(crate) fn account(&self) -> Account<'_> {
+        let (written, missing) = self.log.written();
+        Account {
+            path: self.log.path(),
+            written,
+            missing,
+            started: self.started,
+            policy: &self.policy,
+            tally: self.tally,
         }
     }
 
@@ -58,6 +94,7 @@ impl Ledger {
     /// # Errors
     /// If the record cannot be written: the session does not start.
     pub(crate) fn start(&mut self, start: SessionStart, watch: &Watch) -> Result<(), LogError> {
+        self.policy.clone_from(&start.policy);
         let body = Body::SessionStart(Box::new(start));
         watch.during(Activity::Recording, || {
             self.log.append(&body)?;
@@ -153,6 +190,14 @@ impl Ledger {
         }
     }
 
+    /// Writes down that somebody ends the session, which it does whether that is written or not.
+    pub(crate) fn stopped(&mut self, sender: Approver, kills: bool, watch: &Watch) {
+        let body = Body::SessionStop { sender, kills };
+        if self.append(&body, watch).is_err() {
+            tracing::error!(?sender, "who ends the session is missing from the log");
+        }
+    }
+
     /// Writes down which policy is in force from here on, and who says so.
     ///
     /// # Errors
@@ -163,8 +208,11 @@ impl Ledger {
         policy: Vec<PolicyNote>,
         watch: &Watch,
     ) -> Result<(), LogError> {
+        let in_force = policy.clone();
         self.append(&Body::PolicyLoaded { sender, policy }, watch)?;
-        self.sync(watch)
+        self.sync(watch)?;
+        self.policy = in_force;
+        Ok(())
     }
 
     /// Writes down what a person said of calls, and that it counts from here on.

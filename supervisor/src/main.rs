@@ -19,6 +19,7 @@ mod describer;
 mod diagnostics;
 mod directory;
 mod doctor;
+mod ending;
 mod exec;
 mod exit;
 #[cfg(test)]
@@ -71,6 +72,7 @@ mod second_look;
 mod session;
 mod settled;
 mod shell;
+mod status;
 mod stop;
 mod subject;
 mod system;
@@ -140,6 +142,14 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
         }
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
+        Command::Status(args) => told_of(
+            control::status(&args, &mut std::io::stdout()),
+            VerbError::status,
+        ),
+        Command::Stop(args) => told_of(
+            control::stop(&args, &mut std::io::stdout()),
+            VerbError::status,
+        ),
         Command::Grants(GrantsCommand::List(list)) => told_of(
             grants::list(&list, &mut std::io::stdout()),
             VerbError::status,

@@ -103,6 +103,15 @@ impl Readers {
         self.readers.iter().map(|reader| reader.socket.as_fd())
     }
 
+    /// How many hang in a file system that does not answer, of how many.
+    pub(crate) fn stuck(&self) -> (usize, usize) {
+        let stuck = self
+            .readers
+            .iter()
+            .filter(|reader| reader.at == State::Stuck);
+        (stuck.count(), self.readers.len())
+    }
+
     /// When the next look-up is late.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.readers.iter().filter_map(Reader::deadline).min()

@@ -119,6 +119,8 @@ struct Session {
 impl Session {
     fn start(rules: &str) -> Self {
         let (ground, words) = served(Ground::full(rules));
+        let socket = ground.path("socket").display().to_string();
+        let ground = ground.option("--control").option(&socket);
         let script = ground.script("loop.sh", LOOP);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         let mut fixture = under(&words, &ground.command(&["sh", &script]))
@@ -151,6 +153,17 @@ impl Session {
         status.parse().expect("a number")
     }
 
+    /// What `execward status` exits with, and says.
+    fn health(&self) -> (Option<i32>, String) {
+        let mut command = Command::new(binary("execward"));
+        command
+            .args(["status", "--control"])
+            .arg(self.ground.path("socket"))
+            .env("HOME", self.ground.path(""));
+        let (status, told, said) = finish(command);
+        (status.code(), told + &said)
+    }
+
     /// Lets CMD end; the whole log.
     fn end(mut self) -> String {
         drop(self.stdin);
@@ -181,8 +194,14 @@ fn what_a_broken_disk_does_not_take_is_refused_and_counted() {
             assert_eq!(session.status(denied), 126, "{how}");
         }
         assert!(!session.ground.has("ran"), "{how}");
+        let (code, told) = session.health();
+        assert_eq!(code, Some(1), "{told}");
+        let problem = format!("the last {fails} records could not be written");
+        assert!(told.contains(&problem), "{told}");
         session.disk.be("ok");
         assert_eq!(session.status("/bin/false"), 126);
+        let (code, told) = session.health();
+        assert_eq!(code, Some(0), "{told}");
         assert_eq!(session.status("/bin/touch ran"), 0);
         assert!(session.ground.has("ran"));
         let copy = session.ground.path("copy.jsonl");

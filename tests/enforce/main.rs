@@ -22,6 +22,7 @@ mod interpreter;
 mod learn;
 mod lifetime;
 mod named;
+mod operated;
 mod pid_namespace;
 mod preflight;
 mod race;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// A rule that could be saved, so that calls like this one are not asked about again.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ShownAmendment {
     /// `exact`, `flags`, `prefix` or `program`.
     pub(crate) scope: String,

@@ -13,6 +13,7 @@ use crate::exec::{ExecArgs, ExecAttempt, FileFacts, Image, Kind};
 /// Hexadecimal. The environment is in it and not shown; who answers echoes the digest, so that an
 /// answer cannot be put to another question.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(transparent)]
 pub(crate) struct FactsDigest(String);
 

@@ -36,6 +36,10 @@ pub(super) struct LogFile {
 }
 
 impl LogFile {
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Opens `path` for appending, 0600, in directories made 0700. Nothing in it is changed.
     ///
     /// # Errors

@@ -159,6 +159,16 @@ impl Log {
         self.write(body).inspect_err(|_| self.miss())
     }
 
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        self.file.path()
+    }
+
+    /// How many records of the session are in it, and how many are missing since the last of them.
+    pub(crate) fn written(&self) -> (u64, u64) {
+        (self.seq, self.missing.map_or(0, |missing| missing.count))
+    }
+
     fn miss(&mut self) {
         let (count, from) = match self.missing {
             Some(missing) => (missing.count, missing.from),

@@ -72,6 +72,13 @@ pub(crate) enum Body {
     /// A policy that was sent is not in force; the one before goes on.
     #[serde(rename = "policy.rejected")]
     PolicyRejected { sender: Approver, detail: String },
+    /// Somebody ends the session: whether every process is killed, or asked to end.
+    #[serde(rename = "session.stop")]
+    SessionStop {
+        sender: Approver,
+        #[serde(rename = "kill")]
+        kills: bool,
+    },
     /// What came of an exec that the kernel was told to go on with. Written before its image runs.
     #[serde(rename = "exec.outcome")]
     Outcome {
@@ -131,6 +138,7 @@ pub(crate) struct Decided {
 
 /// A rule, as far as a reader needs it to find it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct RuleNote {
     pub(crate) id: String,
     /// `file:line`.
@@ -184,6 +192,7 @@ impl Body {
             | Self::PolicyRejected { .. }
             | Self::Summary(_)
             | Self::SessionStart(_)
+            | Self::SessionStop { .. }
             | Self::SessionEnd(_)
             | Self::Gap { .. } => return None,
         };

@@ -50,6 +50,7 @@ impl Claim {
             | Body::PolicyRejected { .. }
             | Body::Outcome { .. }
             | Body::Summary(_)
+            | Body::SessionStop { .. }
             | Body::SessionEnd(_)
             | Body::Gap { .. } => false,
         };

@@ -55,6 +55,7 @@ pub(crate) struct Supervisor {
 
 /// A policy file in force.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PolicyNote {
     pub(crate) name: String,
     pub(crate) sha256: String,
@@ -78,7 +79,8 @@ pub(crate) struct Ended {
 }
 
 /// How many of each, over a session.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Tally {
     pub(crate) decisions: u64,
     pub(crate) allowed: u64,

@@ -176,6 +176,10 @@ fn one_line(record: &Value) -> String {
             command(record),
             recovered(record)
         ),
+        "session.stop" if record.pointer("/kill") == Some(&Value::Bool(true)) => {
+            format!("- {} kills the session", sender(record))
+        }
+        "session.stop" => format!("- {} ends the session", sender(record)),
         "session.end" => format!("- session {name} ends: {}", counts(record)),
         "audit.gap" => {
             let (count, reason) = (number(record, "/gap/count"), text(record, "/gap/reason"));

@@ -17,6 +17,7 @@ use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
 use super::server;
+use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use super::wire::{PolicyLoaded, Required, Response, Settled, ShownGrant};
 use crate::audit::{Approver, ExecId, SessionNote};
@@ -44,6 +45,10 @@ pub(crate) enum Notice {
     Grants(ClientId, Vec<ShownGrant>),
     /// What came of taking back the grant that the client named.
     RevokeHeard(ClientId, Result<String, String>),
+    /// How the session is, for a client that asked.
+    Status(ClientId, Box<Status>),
+    /// The session is ended, as the client wished.
+    Stopping(ClientId),
     /// What the policy says of a call that the client asked about.
     ToolJudged(ClientId, Box<ToolVerdict>),
 }
@@ -68,6 +73,14 @@ pub(crate) enum Report {
     /// Someone who may takes a grant back.
     Revoke {
         id: String,
+        sender: Approver,
+        client: ClientId,
+    },
+    /// Someone who may wants to know how the session is.
+    Status(ClientId),
+    /// Someone who may ends the session.
+    Stop {
+        kills: bool,
         sender: Approver,
         client: ClientId,
     },
@@ -314,6 +327,8 @@ mod tests {
             | Report::Policy { .. }
             | Report::Grants(_)
             | Report::Revoke { .. }
+            | Report::Status(_)
+            | Report::Stop { .. }
             | Report::Tool { .. } => None,
         };
         let whys: Option<Vec<_>> = control.close().into_iter().map(why).collect();

@@ -12,10 +12,12 @@ use std::time::Duration;
 
 use super::peer::Peer;
 use super::place::{self, PlaceError};
+use super::protocol;
 use super::sender::{Bouncer, Stranger};
+use super::status::Status;
 use super::wire::{
-    BUNDLE_MAX_BYTES, FromClient, FromGate, PART_MAX_BYTES, PROTOCOL, PolicyLoaded, Required,
-    Response, Settled, ShownGrant, line,
+    BUNDLE_MAX_BYTES, FromClient, FromGate, PART_MAX_BYTES, PolicyLoaded, Required, Response,
+    Settled, ShownGrant, line,
 };
 use crate::audit::ascii_json;
 use crate::places::Places;
@@ -28,6 +30,9 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long it may take to greet, which needs neither the gate's own thread nor a disk.
 const HELLO_PATIENCE: Duration = Duration::from_secs(3);
+
+/// How long a session may take to end that is told to.
+const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
 /// fills no more memory.
@@ -68,8 +73,11 @@ pub(crate) enum ClientError {
     Inside(Stranger),
     #[error("cannot look at the processes: {0}")]
     Proc(String),
-    #[error("the session speaks protocol {0}, and this execward {PROTOCOL}")]
-    Protocol(u32),
+    #[error(
+        "the session speaks protocol {spoken}, and this execward {}; use the execward that started it",
+        protocol::in_words(&protocol::SPOKEN)
+    )]
+    Protocol { spoken: String },
     #[error("the session closed the connection; does this process belong to it, or has it ended?")]
     Closed,
     #[error("the session says what this execward does not understand: {0}")]
@@ -88,6 +96,11 @@ pub(crate) enum ClientError {
          execward.log, may tell what it waits for", PATIENCE.as_secs()
     )]
     Silent,
+    #[error(
+        "session {name} goes on {} s after each of its processes was told to end; `execward stop --kill` \
+         kills them", STOP_PATIENCE.as_secs()
+    )]
+    GoesOn { name: String },
     #[error("the session does not greet within {} s: its gate may be stopped", HELLO_PATIENCE.as_secs())]
     Greeting,
     #[error("cannot talk to the session: {0}")]
@@ -123,7 +136,7 @@ pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
                         | ClientError::Impostor { .. }
                         | ClientError::Closed
                         | ClientError::Greeting
-                        | ClientError::Protocol(_)
+                        | ClientError::Protocol { .. }
                         | ClientError::Strange(_)
                         | ClientError::Refused(_)),
                     ) => {
@@ -165,19 +178,27 @@ impl Session {
             ClientError::Silent => ClientError::Greeting,
             error => error,
         });
-        match greeting? {
+        let protocol = match greeting? {
             FromGate::Hello {
-                protocol: PROTOCOL,
+                protocol,
+                oldest,
                 session_id,
                 session: name,
-            } => (session.id, session.name) = (session_id, name),
-            FromGate::Hello { protocol, .. } => return Err(ClientError::Protocol(protocol)),
+            } => {
+                let spoken = oldest.unwrap_or(protocol)..=protocol;
+                let common = protocol::common(&spoken, &protocol::SPOKEN);
+                let common = common.ok_or_else(|| ClientError::Protocol {
+                    spoken: protocol::in_words(&spoken),
+                })?;
+                (session.id, session.name) = (session_id, name);
+                common
+            }
             FromGate::Error { error } => return Err(ClientError::Refused(error)),
             other => return Err(strange(&other)),
-        }
+        };
         let stream = session.reader.get_ref();
         stream.set_read_timeout(Some(PATIENCE))?;
-        session.send(&FromClient::Hello { protocol: PROTOCOL })?;
+        session.send(&FromClient::Hello { protocol })?;
         Ok(session)
     }
 
@@ -262,6 +283,42 @@ impl Session {
             FromGate::Revoked { id: revoked } if revoked == id => Ok(()),
             FromGate::Error { error } => Err(ClientError::Refused(error)),
             other => Err(strange(&other)),
+        }
+    }
+
+    /// How the session is.
+    ///
+    /// # Errors
+    /// If it does not tell.
+    pub(crate) fn status(&mut self) -> Result<Status, ClientError> {
+        self.send(&FromClient::Status)?;
+        match self.receive()? {
+            FromGate::Status(status) => Ok(*status),
+            FromGate::Error { error } => Err(ClientError::Refused(error)),
+            other => Err(strange(&other)),
+        }
+    }
+
+    /// Ends the session, and waits until nobody is left of it.
+    ///
+    /// # Errors
+    /// [`ClientError::GoesOn`] if somebody still is after a while.
+    pub(crate) fn stop(&mut self, kills: bool) -> Result<(), ClientError> {
+        self.send(&FromClient::Stop { kills })?;
+        match self.receive()? {
+            FromGate::Stopping => {}
+            FromGate::Error { error } => return Err(ClientError::Refused(error)),
+            other => return Err(strange(&other)),
+        }
+        let stream = self.reader.get_ref();
+        stream.set_read_timeout(Some(STOP_PATIENCE))?;
+        match self.receive() {
+            Err(ClientError::Closed) => Ok(()),
+            Err(ClientError::Silent) => Err(ClientError::GoesOn {
+                name: self.name.clone(),
+            }),
+            Err(error) => Err(error),
+            Ok(other) => Err(strange(&other)),
         }
     }
 

@@ -3,11 +3,15 @@
 mod channel;
 mod client;
 mod connection;
+#[cfg(test)]
+mod manual;
 mod peer;
 mod place;
+mod protocol;
 mod refusals;
 mod sender;
 mod server;
+mod status;
 mod tool_check;
 mod verbs;
 mod wire;
@@ -16,8 +20,9 @@ pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
+pub(crate) use status::{Execs, Health, InForce, LogState, Questions, Status};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
-pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
+pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending, status, stop};
 pub(crate) use wire::{
     Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
     Unanswered,

@@ -17,8 +17,9 @@ use tokio::task::JoinHandle;
 use super::channel::{ClientId, Desk, Notice, Report};
 use super::connection::{self, Line, Lines, rendered};
 use super::peer::Peer;
+use super::protocol;
 use super::refusals::Refusals;
-use super::wire::{FromClient, FromGate, PROTOCOL, Required};
+use super::wire::{FromClient, FromGate, Required};
 use crate::audit::{Approver, ExecId};
 use crate::policy::LoadedPolicy;
 
@@ -142,6 +143,10 @@ impl Server {
                 self.send(client, &rendered(&FromGate::Revoked { id }));
             }
             Notice::RevokeHeard(client, Err(why)) => self.refuse(client, why),
+            Notice::Status(client, status) => {
+                self.send(client, &rendered(&FromGate::Status(status)));
+            }
+            Notice::Stopping(client) => self.send(client, &rendered(&FromGate::Stopping)),
             Notice::ToolJudged(client, verdict) => {
                 self.send(client, &rendered(&FromGate::ToolVerdict(*verdict)));
             }
@@ -167,7 +172,8 @@ impl Server {
             Ok(id) => {
                 let session = &self.desk.session;
                 let hello = rendered(&FromGate::Hello {
-                    protocol: PROTOCOL,
+                    protocol: protocol::NEWEST,
+                    oldest: Some(*protocol::SPOKEN.start()),
                     session_id: session.id.clone(),
                     session: session.name.clone(),
                 });
@@ -241,9 +247,10 @@ impl Server {
             Err(error) => return self.refuse(client, format!("not a message: {error}")),
         };
         if let FromClient::Hello { protocol } = message {
-            known.has_greeted = protocol == PROTOCOL;
+            known.has_greeted = protocol::SPOKEN.contains(&protocol);
             if !known.has_greeted {
-                let why = format!("protocol {protocol} is not spoken here, only {PROTOCOL}");
+                let spoken = protocol::in_words(&protocol::SPOKEN);
+                let why = format!("protocol {protocol} is not spoken here, only {spoken}");
                 self.refuse(client, why);
                 self.close(client);
             }

@@ -18,6 +18,7 @@ const REQUEST_ID_MAX_BYTES: usize = 128;
 /// A call of a tool that is to be judged. A field that is not known is an error here: it may be the
 /// one that names a file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct ToolCheck {
     /// The host's own name for the question, to be found again in the answer.
@@ -41,6 +42,7 @@ pub(crate) struct ToolCheck {
 
 /// What the policy says of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct ToolVerdict {
     pub(crate) request_id: String,

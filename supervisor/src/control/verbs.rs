@@ -10,7 +10,7 @@ use super::client::{ClientError, Session, sessions};
 use super::wire::{Decision, Required, Response, ShownProcess, line};
 use crate::approval::in_words;
 use crate::audit::{called, escaped, quoted};
-use crate::cli::{AnswerArgs, LoadArgs, PendingArgs};
+use crate::cli::{AnswerArgs, LoadArgs, PendingArgs, StatusArgs, StopArgs};
 use crate::clock;
 use crate::exit::ExitStatus;
 use crate::grants::{Span, StoreError};
@@ -59,6 +59,7 @@ impl VerbError {
             Self::Client(
                 ClientError::NoSession | ClientError::NotLive { .. } | ClientError::Closed,
             ) => ExitStatus::NoSupervisor,
+            Self::Client(ClientError::GoesOn { .. }) => ExitStatus::Finding,
             Self::Grants(StoreError::System { .. }) => ExitStatus::Io,
             Self::Grants(_) => ExitStatus::Usage,
             Self::Client(_) | Self::Past(_) | Self::Places(_) | Self::Write(_) => ExitStatus::Io,
@@ -85,6 +86,39 @@ pub(crate) fn pending(args: &PendingArgs, out: &mut impl Write) -> Result<(), Ve
         writeln!(out, "nothing is pending in session {}", session.name)?;
     }
     Ok(out.flush()?)
+}
+
+/// Tells how one session is; whether anything of it does not work.
+///
+/// # Errors
+/// If there is no session, or it does not tell.
+pub(crate) fn status(args: &StatusArgs, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
+    let mut live = sessions(&args.place.meant())?;
+    let session = live.first_mut().ok_or(ClientError::NoSession)?;
+    let status = session.status()?;
+    if args.json {
+        out.write_all(&line(&status).map_err(io::Error::from)?)?;
+    } else {
+        writeln!(out, "{}", status.in_words())?;
+    }
+    out.flush()?;
+    Ok(if status.is_healthy() {
+        ExitStatus::Success
+    } else {
+        ExitStatus::Finding
+    })
+}
+
+/// Ends one session.
+///
+/// # Errors
+/// If there is no session, or it goes on.
+pub(crate) fn stop(args: &StopArgs, out: &mut impl Write) -> Result<ExitStatus, VerbError> {
+    let mut live = sessions(&args.place.meant())?;
+    let session = live.first_mut().ok_or(ClientError::NoSession)?;
+    session.stop(args.kill)?;
+    writeln!(out, "session {} has ended", session.name)?;
+    Ok(ExitStatus::Success)
 }
 
 /// Replaces the policy of one session, and says by what. The gate has told whoever may do that from a

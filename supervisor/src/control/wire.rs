@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! gate                                     client
-//! hello {protocol, sessionId, session} ──►
+//! hello {protocol, oldest, sessionId …} ─►
 //!                                      ◄── hello {protocol}
 //!                                      ◄── list
 //! approval_required …, listed          ──►
@@ -16,24 +16,26 @@
 //! grant …, grants_listed               ──►
 //!                                      ◄── revoke {id}
 //! revoked {id}                         ──►  once it is recorded
+//!                                      ◄── status
+//! status {…}                           ──►
+//!                                      ◄── stop {kill}
+//! stopping                             ──►  and closes when nobody is left
 //!                                      ◄── tool_check {requestId, tool, …}
 //! tool_verdict {requestId, verdict}    ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
 //! Readers ignore fields that they do not know, the gate those of a `tool_check` excepted: one of them
-//! may name a file. `protocol` changes when they no longer may.
+//! may name a file. See [`protocol`](super::protocol) for versions.
 
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
 use crate::grants::{Grant, Note, Span};
-
-/// The version of these messages.
-pub(crate) const PROTOCOL: u32 = 1;
 
 /// Longest line that the gate takes, its newline included.
 pub(crate) const LINE_MAX_BYTES: usize = 16 << 10;
@@ -49,12 +51,17 @@ pub(crate) const REASON_MAX_BYTES: usize = 1 << 10;
 
 /// What the gate says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromGate {
     /// The first line of a connection.
     #[serde(rename_all = "camelCase")]
     Hello {
+        /// The newest version of these messages that it speaks.
         protocol: u32,
+        /// The oldest; left out by a gate that speaks one alone.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        oldest: Option<u32>,
         session_id: String,
         /// What the operator calls the session.
         session: String,
@@ -79,12 +86,17 @@ pub(crate) enum FromGate {
     GrantsListed,
     /// The grant of that id counts no more.
     Revoked { id: String },
+    /// How the session is.
+    Status(Box<Status>),
+    /// The session is ended: the connection closes when nobody is left.
+    Stopping,
     /// What the client asked for is not done.
     Error { error: String },
 }
 
 /// A policy that is in force.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct PolicyLoaded {
     /// Its files and presets.
     pub(crate) files: Vec<String>,
@@ -94,6 +106,7 @@ pub(crate) struct PolicyLoaded {
 
 /// A question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Required {
     pub(crate) session_id: String,
@@ -106,6 +119,7 @@ pub(crate) struct Required {
 
 /// What a person needs to know. `proc` is that of the exec's records.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Request {
     pub(crate) proc: serde_json::Value,
@@ -134,6 +148,7 @@ pub(crate) struct Request {
 
 /// A process that is an ancestor of the one that asks, as it is now.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ShownProcess {
     pub(crate) pid: u32,
     /// Its program's file.
@@ -142,6 +157,7 @@ pub(crate) struct ShownProcess {
 
 /// What becomes of an exec that nobody answers for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Unanswered {
     /// The policy's `ask_fallback` lets it go.
@@ -163,6 +179,7 @@ impl Unanswered {
 
 /// How a question ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Settled {
     pub(crate) session_id: String,
@@ -175,9 +192,10 @@ pub(crate) struct Settled {
 
 /// What a client says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub(crate) enum FromClient {
-    /// The first line of a connection.
+    /// The first line of a connection: the version that both speak from here on.
     Hello { protocol: u32 },
     /// Send every open question.
     List,
@@ -193,12 +211,20 @@ pub(crate) enum FromClient {
     Grants,
     /// Take the grant of that id back.
     Revoke { id: String },
+    /// Tell how the session is.
+    Status,
+    /// End the session: kill every process of it, or tell each to end.
+    Stop {
+        #[serde(default, rename = "kill")]
+        kills: bool,
+    },
     /// Judge a call of a tool that the client is about to make.
     ToolCheck(ToolCheck),
 }
 
 /// An answer to one question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Response {
     pub(crate) session_id: String,
@@ -220,6 +246,7 @@ pub(crate) struct Response {
 
 /// What was decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Decision {
     AllowOnce,
@@ -229,6 +256,7 @@ pub(crate) enum Decision {
 
 /// What a lasting answer covers: see [`execward_policy::Scope`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Scope {
     /// This program, argv and working directory
@@ -255,6 +283,7 @@ impl From<Scope> for execward_policy::Scope {
 
 /// A grant that counts in the session.
 #[derive(Clone, Debug, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct ShownGrant {
     pub(crate) id: String,
     /// `allow` or `deny`.

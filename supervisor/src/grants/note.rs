@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 
 /// Who said it, about which exec, and what came of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Note {
     /// `exact`, `flags`, `prefix` or `program`.
     pub(crate) scope: String,
@@ -26,6 +27,7 @@ pub(crate) struct Note {
 
 /// What came of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Usage {
     /// How many execs it decided.
     #[serde(default)]

@@ -3,6 +3,7 @@
 use super::{Event, Server};
 use crate::audit::Approver;
 use crate::control::channel::{ClientId, Report};
+use crate::control::tool_check::ToolCheck;
 use crate::control::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate};
 use crate::policy::Bundle;
 
@@ -48,21 +49,32 @@ impl Server {
             FromClient::Revoke { id } => {
                 self.report(client, Report::Revoke { id, sender, client });
             }
-            FromClient::ToolCheck(check) => match check.check() {
-                Ok(()) => {
-                    let check = Box::new(check);
-                    self.report(
-                        client,
-                        Report::Tool {
-                            check,
-                            sender,
-                            client,
-                        },
-                    );
-                }
-                Err(why) => self.refuse(client, format!("tool_check: {why}")),
-            },
+            FromClient::Status => self.report(client, Report::Status(client)),
+            FromClient::Stop { kills } => self.report(
+                client,
+                Report::Stop {
+                    kills,
+                    sender,
+                    client,
+                },
+            ),
+            FromClient::ToolCheck(check) => self.pass_check(client, check, sender),
         }
+    }
+
+    fn pass_check(&mut self, client: ClientId, check: ToolCheck, sender: Approver) {
+        if let Err(why) = check.check() {
+            return self.refuse(client, format!("tool_check: {why}"));
+        }
+        let check = Box::new(check);
+        self.report(
+            client,
+            Report::Tool {
+                check,
+                sender,
+                client,
+            },
+        );
     }
 
     /// Compiles what the client sent, on a thread that nothing waits for: its paths may lead to a

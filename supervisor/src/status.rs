@@ -1,0 +1,84 @@
+//! What the gate tells of its session.
+
+use std::time::Instant;
+
+use execward_policy::{Rule, is_builtin};
+
+use crate::control::{ClientId, Execs, Health, InForce, LogState, Notice, Questions, Status};
+use crate::gate::Gate;
+use crate::tracee::Tid;
+
+impl Gate {
+    /// Tells a client that may ask how the session is.
+    pub(crate) fn show_status(&self, client: ClientId) {
+        let status = Box::new(self.status());
+        self.parking.tell(Notice::Status(client, status));
+    }
+
+    fn status(&self) -> Status {
+        let account = self.ledger.account();
+        let session = &self.parking.session;
+        let is_own = |rule: &&Rule| !is_builtin(rule.source()) && !rule.is_grant();
+        Status {
+            session_id: session.id.clone(),
+            session: session.name.clone(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            gate: Tid::own().as_u32(),
+            started_at: account.started,
+            is_lingering: self.command.ended.is_some(),
+            health: Health {
+                problems: self.problems(account.missing),
+            },
+            policy: InForce {
+                files: account.policy.to_vec(),
+                rules: self.rules.rules().filter(is_own).count(),
+                grants: self.granted.all().count(),
+            },
+            questions: self.questions(),
+            execs: Execs {
+                in_flight: self.attached.in_flight(),
+                queued: self.queued.values().map(|queue| queue.len()).sum(),
+            },
+            log: LogState {
+                path: account.path.display().to_string(),
+                records: account.written,
+            },
+            counters: account.tally,
+        }
+    }
+
+    fn questions(&self) -> Questions {
+        let control = self.parking.control.as_ref();
+        let asked = self
+            .parking
+            .pending
+            .iter()
+            .map(|(_, parked)| parked.asked.at);
+        let oldest = asked.min().map(|at| Instant::now().duration_since(at));
+        Questions {
+            approvers: self.parking.approvers(),
+            subscribers: control.map_or(0, |control| control.subscribers()),
+            open: self.parking.pending.iter().count(),
+            oldest_seconds: oldest.map(|time| time.as_secs()),
+        }
+    }
+
+    /// What does not work, and what follows from it.
+    fn problems(&self, missing: u64) -> Vec<String> {
+        let mut problems = Vec::new();
+        if missing > 0 {
+            problems.push(format!(
+                "the last {missing} records could not be written, and what they were about was \
+                 refused: make room for the log, or mend its disk"
+            ));
+        }
+        let (stuck, readers) = self.readers.stuck();
+        if stuck > 0 {
+            problems.push(format!(
+                "{stuck} of {readers} look-ups hang in a file system that does not answer; if all do, \
+                 the session is ended"
+            ));
+        }
+        problems
+    }
+}
