@@ -153,10 +153,11 @@ impl Gate {
             (Said::Allow, _, Some(count)) => Release::These(count),
             (Said::Allow, _, None) => Release::Oldest,
         };
+        let call = open.asked.call.clone();
         let card = self.parking.pending.answer(id, digest, release)?;
         let now = Instant::now();
         if said == Said::Deny {
-            self.parking.refused.say_no(digest.clone(), now);
+            self.parking.refused.say_no(call, now);
         }
         let mut answer = Answer {
             said,
@@ -219,7 +220,7 @@ impl Gate {
             && let Some(ago) = self
                 .parking
                 .refused
-                .said_no(&subject.digest(image), Instant::now())
+                .said_no(&subject.call(image), Instant::now())
         {
             let why = format!("the same call was refused {} ago", in_words(ago));
             return judgement.of_person(Said::Deny, Reason::User, Some(why));

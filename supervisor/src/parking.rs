@@ -11,7 +11,9 @@ use execward_policy::{ExecRequest, Ruleset};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
-use crate::approval::{Approvers, FactsDigest, Pending, Prompt, Refused, ShownAmendment, Waiting};
+use crate::approval::{
+    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, ShownAmendment, Waiting,
+};
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
 use crate::consent::Answer;
@@ -66,6 +68,7 @@ pub(crate) struct Parked {
 pub(crate) struct Asked {
     pub(crate) exec_id: ExecId,
     pub(crate) digest: FactsDigest,
+    pub(crate) call: CallDigest,
     /// The rules by which an answer could be kept.
     pub(crate) offered: Offered,
     /// The rule that asks; none where the policy's mode does.
@@ -227,6 +230,7 @@ impl Gate {
         let asked = Box::new(Asked {
             exec_id: self.ledger.next_id(),
             digest: subject.digest(&image),
+            call: subject.call(&image),
             offered: Offered::of(&self.rules, request),
             asked_by: judgement.rule.as_ref().map(|rule| rule.id.clone()),
             received: subject.received,

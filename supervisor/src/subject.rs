@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use crate::approval::FactsDigest;
+use crate::approval::{CallDigest, FactsDigest};
 use crate::audit::{Caller, Program};
 use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image, View};
 use crate::parking::Asked;
@@ -40,6 +40,11 @@ impl Subject {
     /// What an answer about this exec is bound to, once its strings are read.
     pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
         FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
+    }
+
+    /// What a no to this exec holds for.
+    pub(crate) fn call(&self, image: &Image) -> CallDigest {
+        CallDigest::of(&self.args, &self.cwd, image)
     }
 
     /// What must be found at the exec-stop if `image` is loaded with the subject's strings.

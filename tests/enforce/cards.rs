@@ -83,6 +83,24 @@ fn a_no_refuses_the_whole_card_and_the_same_call_for_a_while() {
     assert!(!asking.has_run("a") && !asking.has_run("b"));
 }
 
+/// A shell that is told no goes on to the next directory of its PATH, which may be the same one.
+#[test]
+fn a_no_holds_for_the_same_call_by_another_path_and_with_another_environment() {
+    needs_answers!();
+    let again = "PATH=/usr/bin:/bin; touch a; echo $?; X=1 touch a; echo $?";
+    let mut asking = asking(&format!("{again}; cd /; touch a; echo $?"));
+    asking.answer(&["deny", &asking.question().id]);
+    for _ in 0..2 {
+        assert_eq!(asking.stdout.next_line().as_deref(), Some("126"));
+    }
+    // Elsewhere it is another file.
+    asking.answer(&["deny", &asking.question().id]);
+    assert_eq!(asking.stdout.next_line().as_deref(), Some("126"));
+    let records = asking.end();
+    assert_eq!(of_type(&records, "exec.held").count(), 2);
+    assert!(!asking.has_run("a"));
+}
+
 #[test]
 fn a_lasting_yes_settles_the_others_of_its_card() {
     needs_answers!();

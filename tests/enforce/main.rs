@@ -35,6 +35,7 @@ mod shell;
 mod signals;
 mod start;
 mod table;
+mod task;
 mod terminal;
 mod threads;
 mod tools;

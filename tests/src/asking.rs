@@ -154,10 +154,16 @@ impl Asking {
             if held < count {
                 return None;
             }
-            let (_, stdout, _) = self.client(&["pending", "--json"]);
-            let open: Vec<Question> = stdout.lines().map(Question::of).collect();
+            let open = self.open();
             (open.len() == count).then_some(open)
         })
+    }
+
+    /// The questions that are open now, oldest first.
+    #[must_use]
+    pub fn open(&self) -> Vec<Question> {
+        let (_, stdout, _) = self.client(&["pending", "--json"]);
+        stdout.lines().map(Question::of).collect()
     }
 
     /// Waits for a question, the only one.

@@ -37,6 +37,29 @@ impl FactsDigest {
     }
 }
 
+/// SHA-256 over what a person takes for the same call: arguments, working directory and files, by whatever path
+/// it is called and with whatever environment.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct CallDigest(String);
+
+impl CallDigest {
+    /// The call of an exec, read whole.
+    pub(crate) fn of(args: &ExecArgs, cwd: &[u8], image: &Image) -> Self {
+        let mut facts = Facts::default();
+        facts.add_list(&args.argv);
+        facts.add(cwd);
+        for file in image.files() {
+            facts.add_file(file.facts());
+        }
+        Self(digest([facts.0]))
+    }
+
+    #[cfg(test)]
+    pub(super) fn of_pieces(pieces: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        Self(digest(pieces))
+    }
+}
+
 impl fmt::Display for FactsDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

@@ -9,7 +9,7 @@ mod refused;
 mod waiting;
 
 pub(crate) use amendment::ShownAmendment;
-pub(crate) use facts::FactsDigest;
+pub(crate) use facts::{CallDigest, FactsDigest};
 pub(crate) use pending::{NotAnswered, Pending, Release};
 pub(crate) use prompt::{Approvers, Prompt, in_words};
 pub(crate) use refused::Refused;

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
-use super::FactsDigest;
+use super::CallDigest;
 
 /// How long a person's no holds for the same call.
 pub(crate) const REMEMBERED: Duration = Duration::from_secs(60);
@@ -18,13 +18,13 @@ const KEPT_MAX: usize = 1024;
 /// The refusals of the last minute.
 #[derive(Debug, Default)]
 pub(crate) struct Refused {
-    said: HashMap<FactsDigest, Instant>,
+    said: HashMap<CallDigest, Instant>,
     recent: VecDeque<Instant>,
 }
 
 impl Refused {
     /// A person said no to exactly this.
-    pub(crate) fn say_no(&mut self, digest: FactsDigest, now: Instant) {
+    pub(crate) fn say_no(&mut self, digest: CallDigest, now: Instant) {
         self.said.retain(|_, at| is_recent(*at, now));
         // Too many to be a person's: what is forgotten is asked about.
         if self.said.len() < KEPT_MAX {
@@ -33,7 +33,7 @@ impl Refused {
     }
 
     /// How long ago a person said no to exactly this, if that still holds.
-    pub(crate) fn said_no(&self, digest: &FactsDigest, now: Instant) -> Option<Duration> {
+    pub(crate) fn said_no(&self, digest: &CallDigest, now: Instant) -> Option<Duration> {
         let at = self.said.get(digest).filter(|at| is_recent(**at, now))?;
         Some(now.saturating_duration_since(*at))
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn a_no_holds_for_the_same_call_and_for_a_while() {
         let mut refused = Refused::default();
-        let digest = |n: u8| FactsDigest::of_pieces([[n]]);
+        let digest = |n: u8| CallDigest::of_pieces([[n]]);
         let now = Instant::now();
         assert!(refused.is_silent());
         refused.say_no(digest(1), now);
