@@ -105,8 +105,11 @@ impl Content {
         }
     }
 
-    /// The digest of that, in a call.
-    fn digest(&self, request: &ExecRequest) -> Result<Option<Digest>, NoRule> {
+    /// The digest of that, in a call; none of what is bound to nothing.
+    ///
+    /// # Errors
+    /// [`NoRule::NoDigest`] if the call has none.
+    pub fn digest(&self, request: &ExecRequest) -> Result<Option<Digest>, NoRule> {
         let digest = match self {
             Self::Any => return Ok(None),
             Self::Program => request.program.sha256,

@@ -250,7 +250,7 @@ pub(crate) struct RunArgs {
 pub(crate) struct WhereArgs {
     /// The session's name [default: the newest that is live]
     #[arg(long, value_name = "NAME", conflicts_with = "control", value_parser = session_name)]
-    session: Option<String>,
+    pub(crate) session: Option<String>,
     /// The session's control socket
     #[arg(long, value_name = "SOCKET")]
     control: Option<PathBuf>,

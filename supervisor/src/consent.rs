@@ -12,9 +12,9 @@ use crate::audit::{Approver, Reason};
 use crate::control::{self, ClientId, Control, Notice, Report, Response};
 use crate::exec::Image;
 use crate::gate::Gate;
-use crate::granting::Lasting;
 use crate::grants::{NotGranted, Span};
 use crate::judge::Judgement;
+use crate::offered::Lasting;
 use crate::parking::{Asked, Parked};
 use crate::subject::Subject;
 
@@ -87,6 +87,11 @@ impl Gate {
                     client,
                 } => self.hear_policy(offered, sender, client),
                 Report::Grants(client) => self.show_grants(client),
+                Report::Grant {
+                    grant,
+                    sender,
+                    client,
+                } => self.hear_grant(*grant, sender, client),
                 Report::Revoke { id, sender, client } => self.hear_revoke(id, sender, client),
                 Report::Status(client) => self.show_status(client),
                 Report::Stop {

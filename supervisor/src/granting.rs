@@ -8,9 +8,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use execward_policy::{
-    Action, Amendment, Content, Digest, ExecRequest, Layer, RuleKey, Ruleset, Scope, subtree_rule,
-};
+use execward_policy::{Content, Digest, ExecRequest, Layer, RuleKey};
 use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::audit::{Approver, GrantNote, LogError};
@@ -19,28 +17,10 @@ use crate::consent::Said;
 use crate::control::{ClientId, Notice, ShownGrant};
 use crate::exec::Image;
 use crate::gate::Gate;
-use crate::grants::{Grant, Moved, NotGranted, Note, OfSession, Span, Usage, fresh_name};
+use crate::grants::{Grant, Moved, NotGranted, OfSession, Span};
+use crate::offered::Word;
 use crate::parking::Asked;
 use crate::subject::Subject;
-
-/// The rules by which an answer to one question could be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Offered {
-    /// How all of them are called, but for their scope.
-    name: String,
-    allows: Vec<Amendment>,
-    denies: Vec<Amendment>,
-}
-
-/// How an answer is to be kept.
-#[derive(Clone, Debug)]
-pub(crate) struct Lasting {
-    id: String,
-    rule: String,
-    scope: &'static str,
-    covers: String,
-    content: Content,
-}
 
 /// Why an answer is not kept: what it was about is refused.
 #[derive(Debug, thiserror::Error)]
@@ -53,113 +33,6 @@ pub(crate) enum NotKept {
     NotGranted(#[from] NotGranted),
     #[error("it cannot be logged: {0}")]
     Log(#[from] LogError),
-}
-
-impl Offered {
-    /// What could be kept of the answer to a question about `request`.
-    pub(crate) fn of(rules: &Ruleset, request: &ExecRequest) -> Self {
-        let (name, now) = (fresh_name(), clock::now());
-        Self {
-            allows: rules.amendments(request, &name, now),
-            denies: rules.refusals(request, &name, now),
-            name,
-        }
-    }
-
-    pub(crate) fn allows(&self) -> &[Amendment] {
-        &self.allows
-    }
-
-    fn to_say(&self, said: Said) -> &[Amendment] {
-        match said {
-            Said::Allow => &self.allows,
-            Said::Deny => &self.denies,
-        }
-    }
-
-    /// How what was `said` would be kept.
-    ///
-    /// # Errors
-    /// The scopes that could be.
-    pub(crate) fn find(&self, said: Said, scope: Scope) -> Result<Lasting, String> {
-        let amendments = self.to_say(said);
-        let Some(found) = amendments.iter().find(|it| it.scope == scope) else {
-            let scopes = amendments.iter().map(|it| it.scope.as_str());
-            return Err(scopes.collect::<Vec<_>>().join(", "));
-        };
-        let Amendment {
-            scope,
-            rule,
-            covers,
-            content,
-        } = found.clone();
-        Ok(Lasting {
-            id: format!("{}-{scope}", self.name),
-            rule,
-            scope: scope.as_str(),
-            covers,
-            content,
-        })
-    }
-
-    /// How it would be kept that a process is allowed with all that it starts.
-    pub(crate) fn with_all_below(&self) -> Lasting {
-        let id = format!("{}-subtree", self.name);
-        Lasting {
-            rule: subtree_rule(&id),
-            id,
-            scope: "subtree",
-            covers: "what this process starts, until it ends, but for what denies and asks are about, the \
-                     network, and programs that are fed as text"
-                .to_owned(),
-            content: Content::Any,
-        }
-    }
-}
-
-impl Lasting {
-    /// The grant that it is, of an answer to `asked`.
-    fn grant(&self, asked: &Asked, digest: Option<Digest>, session: &str) -> Option<Grant> {
-        let answer = asked.answer.as_ref()?;
-        let mut rule = self.rule.clone();
-        let mut add = |key: &str, value: toml_edit::Value| rule += &format!("{key} = {value}\n");
-        if let Some(digest) = digest {
-            add("sha256", digest.to_string().into());
-        }
-        let expires = answer.span.end();
-        if let Some(end) = expires {
-            add(
-                "expires",
-                toml_edit::Value::Datetime(toml_edit::Formatted::new(
-                    end.to_string().parse().ok()?,
-                )),
-            );
-        }
-        // Of an allow nobody is told why.
-        if let (Said::Deny, Some(reason)) = (answer.said, &answer.reason) {
-            add("reason", reason.as_str().into());
-        }
-        let Approver { uid, pid } = answer.approver;
-        Some(Grant {
-            id: self.id.clone(),
-            action: match answer.said {
-                Said::Allow => Action::Allow,
-                Said::Deny => Action::Deny,
-            },
-            rule,
-            expires,
-            note: Note {
-                scope: self.scope.to_owned(),
-                covers: self.covers.clone(),
-                by: format!("uid {uid} (process {pid})"),
-                session: session.to_owned(),
-                exec: asked.exec_id.to_string(),
-                at: clock::now(),
-                reason: answer.reason.clone(),
-                usage: Usage::default(),
-            },
-        })
-    }
 }
 
 impl Gate {
@@ -210,7 +83,7 @@ impl Gate {
         let lasting = answer.and_then(|answer| answer.lasting.as_ref());
         Ok(lasting.filter(|_| is_of_subtree).map(|lasting| RuleKey {
             layer: Layer::User,
-            id: lasting.id.clone(),
+            id: lasting.id().to_owned(),
         }))
     }
 
@@ -231,23 +104,41 @@ impl Gate {
         let Some(answer) = &asked.answer else {
             return Ok(());
         };
-        let session = &self.parking.session.name;
+        let word = Word {
+            said: answer.said,
+            span: answer.span,
+            reason: answer.reason.as_deref(),
+            by: answer.approver,
+            session: &self.parking.session.name,
+            exec: asked.exec_id,
+        };
         let lasting = answer.lasting.as_ref();
-        let Some(grant) = lasting.and_then(|it| it.grant(asked, digest, session)) else {
+        let Some(grant) = lasting.and_then(|it| it.grant(word, digest)) else {
             return Ok(());
         };
+        let of_session = OfSession {
+            asked_by: asked.asked_by.clone(),
+            root: root.map(Arc::new),
+        };
         let (span, sender) = (answer.span, answer.approver);
+        self.count_from_now(grant, span, sender, of_session)
+    }
+
+    /// Has a grant count from here on, which is recorded before.
+    ///
+    /// # Errors
+    /// If it cannot be kept.
+    pub(crate) fn count_from_now(
+        &mut self,
+        grant: Grant,
+        span: Span,
+        sender: Approver,
+        of_session: OfSession,
+    ) -> Result<(), NotKept> {
         self.granted.try_out(&grant)?;
         self.ledger
             .grant_added(GrantNote::of(&grant, span), sender, &self.watch)?;
-        let kept = self.granted.keep(
-            grant.clone(),
-            span,
-            OfSession {
-                asked_by: asked.asked_by.clone(),
-                root: root.map(Arc::new),
-            },
-        );
+        let kept = self.granted.keep(grant.clone(), span, of_session);
         if let Err(error) = kept {
             let note = GrantNote::of(&grant, span);
             self.ledger
@@ -359,5 +250,5 @@ fn content(asked: Option<&Asked>) -> Option<&Content> {
     let answer = asked?.answer.as_ref()?;
     let is_allow = answer.said == Said::Allow;
     let lasting = answer.lasting.as_ref().filter(|_| is_allow)?;
-    Some(&lasting.content)
+    Some(lasting.content())
 }

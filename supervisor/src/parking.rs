@@ -23,8 +23,8 @@ use crate::control::{
 use crate::exec::Image;
 use crate::fault::{self, Phase};
 use crate::gate::Gate;
-use crate::granting::Offered;
 use crate::judge::Judgement;
+use crate::offered::Offered;
 use crate::pid_namespace::PidNamespace;
 use crate::plan::Plan;
 use crate::room::Share;

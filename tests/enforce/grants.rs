@@ -5,6 +5,7 @@
     reason = "a record without the field is a failed test"
 )]
 
+mod hindsight;
 mod store;
 mod subtree;
 

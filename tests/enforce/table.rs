@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 40] = [
+const TESTS: [&str; 41] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -18,6 +18,7 @@ const TESTS: [&str; 40] = [
     include_str!("dodges.rs"),
     include_str!("failed.rs"),
     include_str!("floods.rs"),
+    include_str!("grants/hindsight.rs"),
     include_str!("grants/store.rs"),
     include_str!("grants/subtree.rs"),
     include_str!("hidden.rs"),

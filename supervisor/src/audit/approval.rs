@@ -73,6 +73,14 @@ pub(crate) struct Approver {
 }
 
 impl Approver {
+    /// The calling process.
+    pub(crate) fn own() -> Self {
+        Self {
+            uid: rustix::process::getuid().as_raw(),
+            pid: std::process::id(),
+        }
+    }
+
     /// The sender in a message's credentials; `None` if they hold no such process.
     pub(crate) fn of(credentials: &UnixCredentials) -> Option<Self> {
         let pid = u32::try_from(credentials.pid()).ok()?;

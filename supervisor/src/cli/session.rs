@@ -1,10 +1,15 @@
 //! What is done to a live session.
 
+use std::path::PathBuf;
+
 use clap::Args;
 
-use super::WhereArgs;
+use super::{PolicyArgs, StateArgs, WhereArgs};
 use crate::control::Scope;
 use crate::grants::Span;
+
+/// What answers an exec that waits no more, for next time.
+const OVER: &str = "For an exec that is over";
 
 #[derive(Debug, Args)]
 pub(crate) struct PendingArgs {
@@ -49,6 +54,13 @@ pub(crate) struct AnswerArgs {
     /// Why, for the log
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: Option<String>,
+    /// Where an exec that is over is recorded [default: the log of the session, or the newest]
+    #[arg(long, value_name = "LOG", help_heading = OVER)]
+    pub(crate) log: Option<PathBuf>,
+    #[command(flatten, next_help_heading = OVER)]
+    pub(crate) policy: PolicyArgs,
+    #[command(flatten)]
+    pub(crate) state: StateArgs,
     #[command(flatten)]
     pub(crate) place: WhereArgs,
 }

@@ -43,6 +43,8 @@ pub(crate) enum Notice {
     PolicyHeard(ClientId, Result<PolicyLoaded, String>),
     /// The grants that count, for a client that asked.
     Grants(ClientId, Vec<ShownGrant>),
+    /// What came of the grant that the client made.
+    GrantHeard(ClientId, Result<String, String>),
     /// What came of taking back the grant that the client named.
     RevokeHeard(ClientId, Result<String, String>),
     /// How the session is, for a client that asked.
@@ -70,6 +72,12 @@ pub(crate) enum Report {
     },
     /// Someone who may wants to see the grants.
     Grants(ClientId),
+    /// Someone who may makes a grant.
+    Grant {
+        grant: Box<ShownGrant>,
+        sender: Approver,
+        client: ClientId,
+    },
     /// Someone who may takes a grant back.
     Revoke {
         id: String,
@@ -326,6 +334,7 @@ mod tests {
             Report::Answer { .. }
             | Report::Policy { .. }
             | Report::Grants(_)
+            | Report::Grant { .. }
             | Report::Revoke { .. }
             | Report::Status(_)
             | Report::Stop { .. }

@@ -273,6 +273,20 @@ impl Session {
         }
     }
 
+    /// Has a grant count.
+    ///
+    /// # Errors
+    /// [`ClientError::Refused`] if it does not.
+    pub(crate) fn grant(&mut self, grant: ShownGrant) -> Result<(), ClientError> {
+        let id = grant.id.clone();
+        self.send(&FromClient::Grant(Box::new(grant)))?;
+        match self.receive()? {
+            FromGate::Granted { id: granted } if granted == id => Ok(()),
+            FromGate::Error { error } => Err(ClientError::Refused(error)),
+            other => Err(strange(&other)),
+        }
+    }
+
     /// Takes a grant back.
     ///
     /// # Errors

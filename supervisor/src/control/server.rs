@@ -139,10 +139,15 @@ impl Server {
                 }
                 self.send(client, &rendered(&FromGate::GrantsListed));
             }
+            Notice::GrantHeard(client, Ok(id)) => {
+                self.send(client, &rendered(&FromGate::Granted { id }));
+            }
             Notice::RevokeHeard(client, Ok(id)) => {
                 self.send(client, &rendered(&FromGate::Revoked { id }));
             }
-            Notice::RevokeHeard(client, Err(why)) => self.refuse(client, why),
+            Notice::GrantHeard(client, Err(why)) | Notice::RevokeHeard(client, Err(why)) => {
+                self.refuse(client, why)
+            }
             Notice::Status(client, status) => {
                 self.send(client, &rendered(&FromGate::Status(status)));
             }

@@ -13,7 +13,7 @@ use crate::audit::{called, escaped, quoted};
 use crate::cli::{AnswerArgs, LoadArgs, PendingArgs, StatusArgs, StopArgs};
 use crate::clock;
 use crate::exit::ExitStatus;
-use crate::grants::{Span, StoreError};
+use crate::grants::{self, NoHindsight, Span, StoreError};
 use crate::past::{Past, PastError};
 use crate::places::{Places, PlacesError};
 use crate::policy::{Bundle, PolicyError};
@@ -29,11 +29,8 @@ pub(crate) enum VerbError {
     Past(#[from] PastError),
     #[error("{0}")]
     Places(#[from] PlacesError),
-    #[error(
-        "no open question has an ID that starts with `{0}`: it was answered, or it has ended; \
-         `execward pending` lists what is open"
-    )]
-    NoSuch(String),
+    #[error("{0}")]
+    NoHindsight(#[from] NoHindsight),
     #[error("no grant has an ID that starts with `{}`; `execward grants list` shows them", .0.escape_debug())]
     NoGrant(String),
     #[error("`{id}` is the start of several IDs; name one:\n{candidates}")]
@@ -51,8 +48,8 @@ impl VerbError {
             Self::Client(ClientError::PolicyRejected(_) | ClientError::TooLong) => {
                 ExitStatus::Usage
             }
-            Self::NoSuch(_)
-            | Self::NoGrant(_)
+            Self::NoHindsight(error) => error.status(),
+            Self::NoGrant(_)
             | Self::Ambiguous { .. }
             | Self::Client(ClientError::Refused(_))
             | Self::Past(PastError::Inside { .. }) => ExitStatus::Finding,
@@ -153,7 +150,14 @@ pub(crate) fn answer(
     decision: Decision,
     out: &mut impl Write,
 ) -> Result<ExitStatus, VerbError> {
-    let mut live = sessions(&args.place.meant())?;
+    let mut live = match sessions(&args.place.meant()) {
+        Err(ClientError::NoSession | ClientError::NotLive { .. })
+            if grants::is_for_next_time(args.span) =>
+        {
+            Vec::new()
+        }
+        live => live?,
+    };
     let mut found = Vec::new();
     for (at, session) in live.iter_mut().enumerate() {
         let open = session.list()?;
@@ -171,7 +175,9 @@ pub(crate) fn answer(
     }
     let (session, required) = match <[_; 1]>::try_from(found) {
         Ok([(at, required)]) => (live.get_mut(at).ok_or(ClientError::NoSession)?, required),
-        Err(found) if found.is_empty() => return Err(VerbError::NoSuch(args.id.clone())),
+        Err(found) if found.is_empty() => {
+            return grants::answer_for_next_time(args, decision, live.first_mut(), out);
+        }
         Err(found) => return Err(ambiguous(&args.id, &live, &found)),
     };
     let settled = session.answer(Response {

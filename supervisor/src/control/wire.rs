@@ -14,6 +14,8 @@
 //! policy_loaded or policy_rejected     ──►  once it is recorded
 //!                                      ◄── grants
 //! grant …, grants_listed               ──►
+//!                                      ◄── grant {…}
+//! granted {id}                         ──►  once it is recorded
 //!                                      ◄── revoke {id}
 //! revoked {id}                         ──►  once it is recorded
 //!                                      ◄── status
@@ -84,6 +86,8 @@ pub(crate) enum FromGate {
     Grant(Box<ShownGrant>),
     /// Every grant that counts has been sent.
     GrantsListed,
+    /// The grant of that id counts.
+    Granted { id: String },
     /// The grant of that id counts no more.
     Revoked { id: String },
     /// How the session is.
@@ -209,6 +213,8 @@ pub(crate) enum FromClient {
     PolicyLoad,
     /// Send every grant that counts.
     Grants,
+    /// Have a grant count, of an exec that is over: who says it and when is not the client's to say.
+    Grant(Box<ShownGrant>),
     /// Take the grant of that id back.
     Revoke { id: String },
     /// Tell how the session is.
@@ -295,16 +301,24 @@ pub(crate) struct ShownGrant {
     pub(crate) note: Note,
 }
 
-impl From<Grant> for ShownGrant {
-    /// A stored one.
-    fn from(grant: Grant) -> Self {
+impl ShownGrant {
+    /// One that counts for `duration`.
+    pub(crate) fn new(grant: Grant, duration: Span) -> Self {
         Self {
             id: grant.id,
             action: grant.action.to_string(),
             rule: grant.rule,
-            duration: grant.expires.map_or(Span::Always, Span::Until),
+            duration,
             note: grant.note,
         }
+    }
+}
+
+impl From<Grant> for ShownGrant {
+    /// A stored one.
+    fn from(grant: Grant) -> Self {
+        let duration = grant.expires.map_or(Span::Always, Span::Until);
+        Self::new(grant, duration)
     }
 }
 

@@ -136,6 +136,18 @@ impl Document {
     }
 }
 
+/// What a file of this grant alone would have.
+///
+/// # Errors
+/// In words, if its rule is none, or more than one.
+pub(super) fn alone(grant: &Grant) -> Result<Grant, String> {
+    let mut document = Document::read("").map_err(|error| error.to_string())?;
+    document.add(grant).map_err(|error| error.to_string())?;
+    let read = <[Grant; 1]>::try_from(document.grants()?);
+    read.map(|[grant]| grant)
+        .map_err(|read| format!("it has {} rules", read.len()))
+}
+
 impl std::fmt::Display for Document {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         self.0.fmt(f)

@@ -38,7 +38,7 @@ pub(crate) struct Granted {
 }
 
 /// On what a grant of the session depends.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct OfSession {
     /// The rule that asked, if one did.
     pub(crate) asked_by: Option<String>,
@@ -51,6 +51,10 @@ pub(crate) struct OfSession {
 pub(crate) enum NotGranted {
     #[error("{GRANTS_MAX} grants count already, and no more; answer once, or revoke some")]
     TooMany,
+    #[error("it is not one rule of its ID and its time: {0}")]
+    NotOne(String),
+    #[error("it holds for one process alone; that is for whoever answers while it waits")]
+    NoProcess,
     #[error("its rule has faults: {}", .0.render(Style::Plain))]
     Faults(Diagnostics),
     #[error("{0}")]

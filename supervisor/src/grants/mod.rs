@@ -6,6 +6,7 @@
 
 mod document;
 mod granted;
+mod hindsight;
 mod note;
 mod span;
 mod store;
@@ -14,7 +15,10 @@ mod verbs;
 use execward_policy::Action;
 use jiff::Timestamp;
 
+use crate::control::ShownGrant;
+
 pub(crate) use granted::{Granted, Moved, NotGranted, OfSession};
+pub(crate) use hindsight::{NoHindsight, answer as answer_for_next_time, is_for_next_time};
 pub(crate) use note::{Note, Usage};
 pub(crate) use span::Span;
 pub(crate) use store::{Patience, Store, StoreError, Stored};
@@ -31,6 +35,32 @@ pub(crate) struct Grant {
     /// When it ends, if ever: a key of the rule, once more.
     pub(crate) expires: Option<Timestamp>,
     pub(crate) note: Note,
+}
+
+impl TryFrom<ShownGrant> for Grant {
+    type Error = NotGranted;
+
+    /// One that a client makes.
+    fn try_from(shown: ShownGrant) -> Result<Self, NotGranted> {
+        if matches!(shown.duration, Span::Once | Span::Subtree) {
+            return Err(NotGranted::NoProcess);
+        }
+        let not_one = |why: &str| NotGranted::NotOne(why.to_owned());
+        let actions = [Action::Allow, Action::Deny];
+        let action = actions.into_iter().find(|it| it.as_str() == shown.action);
+        let grant = Self {
+            action: action.ok_or_else(|| not_one("it neither allows nor denies"))?,
+            id: shown.id,
+            rule: shown.rule,
+            expires: shown.duration.end(),
+            note: shown.note,
+        };
+        match document::alone(&grant) {
+            Ok(read) if read.id == grant.id && read.expires == grant.expires => Ok(grant),
+            Ok(_) => Err(not_one("the rule has another")),
+            Err(why) => Err(NotGranted::NotOne(why)),
+        }
+    }
 }
 
 /// A name that no grant had before: 8 hexadecimal digits of chance.

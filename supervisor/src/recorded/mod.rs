@@ -54,6 +54,8 @@ pub(crate) struct Record<'a> {
 struct SessionRef<'a> {
     #[serde(default, borrow)]
     id: Cow<'a, str>,
+    #[serde(default, borrow)]
+    name: Cow<'a, str>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -138,6 +140,11 @@ impl<'a> Record<'a> {
     /// Of which session.
     pub(crate) fn session(&self) -> &str {
         &self.session.id
+    }
+
+    /// What the operator called it.
+    pub(crate) fn session_name(&self) -> &str {
+        &self.session.name
     }
 
     /// When; the epoch's start if that cannot be read.

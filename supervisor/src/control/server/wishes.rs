@@ -46,6 +46,14 @@ impl Server {
                 self.compile(client, bundle, sender);
             }
             FromClient::Grants => self.report(client, Report::Grants(client)),
+            FromClient::Grant(grant) => self.report(
+                client,
+                Report::Grant {
+                    grant,
+                    sender,
+                    client,
+                },
+            ),
             FromClient::Revoke { id } => {
                 self.report(client, Report::Revoke { id, sender, client });
             }
