@@ -59,6 +59,7 @@ mod plan;
 mod policy;
 mod preflight;
 mod ptrace;
+mod question_view;
 mod readers;
 mod recorded;
 mod refusal;
