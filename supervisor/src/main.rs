@@ -62,6 +62,7 @@ mod plan;
 mod policy;
 mod preflight;
 mod ptrace;
+mod question_view;
 mod readers;
 mod recorded;
 mod refusal;

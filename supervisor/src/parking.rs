@@ -7,12 +7,13 @@
 
 use std::time::{Duration, Instant};
 
-use execward_policy::{ExecRequest, Ruleset};
+use execward_policy::{ExecRequest, Ruleset, Variables};
 use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{
-    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, ShownAmendment, Waiting,
+    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, ShownAmendment, ShownScript,
+    ShownVariables, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
@@ -83,7 +84,7 @@ pub(crate) struct Asked {
     pub(crate) program: Program,
     pub(crate) share: Share,
     /// Held, so that no other file gets its inode numbers.
-    _image: Image,
+    image: Image,
 }
 
 impl Parking {
@@ -240,10 +241,11 @@ impl Gate {
             is_expired: false,
             program: subject.program.clone(),
             share: subject.share.clone(),
-            _image: image,
+            image,
         });
         let ancestry = self.ancestry(subject.view.status());
-        if let Err(why) = self.put_question(&asked, &judgement, ancestry) {
+        let variables = self.rules.variables(request);
+        if let Err(why) = self.put_question(&asked, &judgement, ancestry, &variables) {
             tracing::error!(why, "a question cannot be asked");
             return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
         }
@@ -312,6 +314,7 @@ impl Gate {
         asked: &Asked,
         judgement: &Judgement,
         ancestry: Vec<ShownProcess>,
+        variables: &Variables,
     ) -> Result<(), String> {
         let asked_at = clock::now();
         let lasts =
@@ -328,6 +331,9 @@ impl Gate {
         )
         .map_err(|error| error.to_string())?;
         request.ancestry = ancestry;
+        let target = asked.image.target().map(|file| file.facts());
+        request.script = target.and_then(|facts| ShownScript::of(facts, &mut request.bytes));
+        request.environment = ShownVariables::of(variables, &mut request.bytes);
         let allows = asked.offered.allows().iter().cloned();
         request.amendments = allows.map(ShownAmendment::from).collect();
         self.ledger

@@ -6,6 +6,7 @@ mod facts;
 mod pending;
 mod prompt;
 mod refused;
+mod shown;
 mod waiting;
 
 pub(crate) use amendment::ShownAmendment;
@@ -13,4 +14,5 @@ pub(crate) use facts::{CallDigest, FactsDigest};
 pub(crate) use pending::{NotAnswered, Pending, Release};
 pub(crate) use prompt::{Approvers, Prompt, in_words};
 pub(crate) use refused::Refused;
+pub(crate) use shown::{ShownScript, ShownVariables};
 pub(crate) use waiting::Waiting;

@@ -34,5 +34,5 @@ pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, S
 pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Shown, TailError, tail};
-pub(crate) use text::{ExactBytes, RawBytes, Text, ascii_json, decoded, displayed};
+pub(crate) use text::{ExactBytes, RawBytes, Text, ascii_json, decoded, displayed, text};
 pub(crate) use tool::ToolNote;

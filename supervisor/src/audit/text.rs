@@ -29,7 +29,7 @@ pub(crate) fn decoded(exact: &ExactBytes) -> Option<RawBytes> {
 }
 
 /// `raw` as text; if that loses anything, its bytes go to `exact` under `pointer`.
-pub(super) fn text(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut ExactBytes) -> String {
+pub(crate) fn text(raw: &[u8], pointer: impl FnOnce() -> String, exact: &mut ExactBytes) -> String {
     match str::from_utf8(raw) {
         Ok(text) => text.to_owned(),
         Err(_) => {

@@ -35,7 +35,7 @@ use serde::{Deserialize, Serialize};
 
 use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
-use crate::approval::{FactsDigest, ShownAmendment};
+use crate::approval::{FactsDigest, ShownAmendment, ShownScript, ShownVariables};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
 use crate::grants::{Grant, Note, Span};
 
@@ -127,12 +127,18 @@ pub(crate) struct Required {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Request {
     pub(crate) proc: serde_json::Value,
-    /// The exact bytes of values in `proc` that are not UTF-8: base64 by JSON pointer.
+    /// The exact bytes of values in the request that are not UTF-8: base64 by JSON pointer.
     #[serde(default, skip_serializing_if = "ExactBytes::is_empty")]
     pub(crate) bytes: ExactBytes,
     /// The processes that it is below, nearest first, up to CMD.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) ancestry: Vec<ShownProcess>,
+    /// How the target begins, if it is a script that the task may read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) script: Option<ShownScript>,
+    /// The names of watched variables that are not as when the session began.
+    #[serde(default, skip_serializing_if = "ShownVariables::is_empty")]
+    pub(crate) environment: ShownVariables,
     /// The rule that asks; none where the policy's mode does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) rule: Option<RuleNote>,
@@ -342,6 +348,8 @@ impl Request {
             expires_at,
             unanswered,
             ancestry: Vec::new(),
+            script: None,
+            environment: ShownVariables::default(),
             amendments: Vec::new(),
         })
     }

@@ -12,6 +12,10 @@ use super::header::{HEADER_BYTES, Header};
 use super::lookup::{Located, Lookup, LookupError, Patience};
 use crate::tracee::{Credentials, as_task};
 
+/// How much of a file is read to tell what it is. The kernel needs [`HEADER_BYTES`]; a person who is asked
+/// about a script sees how it begins.
+const HEAD_BYTES: usize = 1024;
+
 /// A file, whatever it is called.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FileId {
@@ -61,6 +65,8 @@ pub(crate) struct FileFacts {
     pub(crate) resolved: Option<Vec<u8>>,
     pub(crate) origin: Origin,
     pub(crate) kind: Kind,
+    /// How a script begins that the task may read, as seen: at most [`HEAD_BYTES`].
+    pub(crate) head: Option<Vec<u8>>,
     /// What the content was when somebody read it whole.
     pub(crate) sha256: Option<Digest>,
 }
@@ -186,10 +192,17 @@ pub(super) fn examine(
     };
     let is_regular = u32::from(seen.stx_mode) & libc::S_IFMT == libc::S_IFREG;
     let known = lookup.elves.capabilities(&seen).filter(|_| is_regular);
-    let (kind, capabilities) = match known {
-        Some(capabilities) => (Kind::Elf, capabilities),
+    let Head {
+        kind,
+        capabilities,
+        shown,
+    } = match known {
+        Some(capabilities) => Head {
+            capabilities,
+            ..Head::of(Kind::Elf)
+        },
         None if is_regular => head(lookup, fd.as_fd(), filesystem, own)?,
-        None => (Kind::NotRegular, 0),
+        None => Head::of(Kind::NotRegular),
     };
     if kind == Kind::Elf && filesystem == Filesystem::Local {
         lookup.elves.add(&seen, capabilities);
@@ -208,6 +221,7 @@ pub(super) fn examine(
         resolved,
         origin,
         kind,
+        head: shown,
         sha256: None,
     };
     Ok(HeldFile { fd, facts })
@@ -228,13 +242,32 @@ fn origin(lookup: &Lookup<'_>, seen: &Statx, filesystem: Filesystem, given: &[u8
     Origin::Session
 }
 
-/// What a regular file is, by its first bytes, and the capabilities that it brings.
+/// What the first bytes of a file say.
+struct Head {
+    kind: Kind,
+    /// Those that it brings.
+    capabilities: u64,
+    /// The bytes themselves, of a script that the task may read.
+    shown: Option<Vec<u8>>,
+}
+
+impl Head {
+    fn of(kind: Kind) -> Self {
+        Self {
+            kind,
+            capabilities: 0,
+            shown: None,
+        }
+    }
+}
+
+/// What a regular file is, by its first bytes.
 fn head(
     lookup: &Lookup<'_>,
     fd: BorrowedFd<'_>,
     filesystem: Filesystem,
     own: &Credentials,
-) -> Result<(Kind, u64), LookupError> {
+) -> Result<Head, LookupError> {
     let is_patient = lookup.patience == Patience::Waiting;
     if filesystem == Filesystem::Unstable && !is_patient {
         return Err(LookupError::WouldWait);
@@ -246,19 +279,21 @@ fn head(
     let as_the_task =
         as_task(credentials, own, || lookup.proc.reopen(fd, flags)).map_err(LookupError::Kernel)?;
     // For the format alone: what the task may not read is neither shown nor hashed.
+    let is_readable = as_the_task.is_ok();
     let file = match as_the_task.or_else(|_| lookup.proc.reopen(fd, flags)) {
         Ok(file) => file,
         Err(Errno::AGAIN) => return Err(LookupError::Leased),
         // Nobody runs what the gate cannot read.
-        Err(_) => return Ok((Kind::Unreadable, 0)),
+        Err(_) => return Ok(Head::of(Kind::Unreadable)),
     };
-    let mut buffer = [0; HEADER_BYTES];
+    let mut buffer = [0; HEAD_BYTES];
     let len = match read_head(file.as_fd(), &mut buffer, is_patient) {
         Ok(len) => len,
         Err(Errno::AGAIN) => return Err(LookupError::WouldWait),
-        Err(_) => return Ok((Kind::Unreadable, 0)),
+        Err(_) => return Ok(Head::of(Kind::Unreadable)),
     };
-    let kind = match Header::parse(buffer.get(..len).unwrap_or_default()) {
+    let bytes = buffer.get(..len).unwrap_or_default();
+    let kind = match Header::parse(bytes.get(..HEADER_BYTES).unwrap_or(bytes)) {
         Header::Elf => Kind::Elf,
         Header::Script {
             interpreter,
@@ -269,7 +304,12 @@ fn head(
         },
         Header::Other => Kind::Other,
     };
-    Ok((kind, capabilities(file.as_fd())))
+    let is_script = matches!(kind, Kind::Script { .. });
+    Ok(Head {
+        kind,
+        capabilities: capabilities(file.as_fd()),
+        shown: (is_script && is_readable).then(|| bytes.to_vec()),
+    })
 }
 
 /// The capabilities that a file permits; all of them where that cannot be told.
@@ -293,7 +333,7 @@ fn capabilities(file: BorrowedFd<'_>) -> u64 {
 
 fn read_head(
     file: BorrowedFd<'_>,
-    buffer: &mut [u8; HEADER_BYTES],
+    buffer: &mut [u8; HEAD_BYTES],
     is_patient: bool,
 ) -> Result<usize, Errno> {
     if !is_patient {

@@ -69,6 +69,8 @@ fn a_question_has_the_names_of_the_contract_and_is_ascii() {
             expires_at: Timestamp::UNIX_EPOCH,
             unanswered: Unanswered::Deny,
             ancestry: Vec::new(),
+            script: None,
+            environment: ShownVariables::default(),
             amendments: Vec::new(),
         },
     }));
@@ -160,6 +162,8 @@ fn any_reply() -> impl Strategy<Value = Value> {
             "digest": text, "request": {
                 "proc": proc, "bytes": {"/proc/path": exact}, "rule": {"id": text, "src": exact},
                 "reason": text, "askedAt": at, "expiresAt": at, "unanswered": "allow",
+                "script": {"head": text, "sha256": exact},
+                "environment": {"changed": [text], "gone": [exact], "others": 3},
                 "amendments": [{"scope": text, "covers": exact, "rule": text}],
             },
         })
