@@ -20,7 +20,7 @@ pub(crate) use policy::{
     AcceptArgs, DiffArgs, ImportArgs, InitArgs, LearnArgs, LintArgs, LoadArgs, PolicyCommand,
     ReplayArgs, ShowArgs, TestArgs,
 };
-pub(crate) use session::{AnswerArgs, PendingArgs, StatusArgs, StopArgs};
+pub(crate) use session::{AnswerArgs, PendingArgs, StatusArgs, StopArgs, WatchArgs};
 
 /// An execve gate for AI-agent shells: every program that CMD or a descendant starts is judged by
 /// policy before it runs, and checked again once it is loaded.
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what waits for an answer
     Pending(PendingArgs),
+    /// Answer on a screen that shows what waits
+    Watch(WatchArgs),
     /// Let a waiting exec go on
     Allow(AnswerArgs),
     /// Refuse a waiting exec

@@ -41,4 +41,5 @@ mod threads;
 mod tools;
 mod user;
 mod verdict;
+mod watch;
 mod withdrawn;

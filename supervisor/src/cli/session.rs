@@ -21,6 +21,12 @@ pub(crate) struct PendingArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
+    #[command(flatten)]
+    pub(crate) place: WhereArgs,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct StatusArgs {
     /// One JSON object, as on the control socket
     #[arg(long)]

@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::feed::Feed;
 use super::peer::Peer;
 use super::place::{self, PlaceError};
 use super::protocol;
@@ -36,7 +37,7 @@ const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
 /// fills no more memory.
-const LINE_MAX_BYTES: u64 = 4 << 20;
+pub(super) const LINE_MAX_BYTES: u64 = 4 << 20;
 
 /// Which session is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,6 +335,16 @@ impl Session {
             Err(error) => Err(error),
             Ok(other) => Err(strange(&other)),
         }
+    }
+
+    /// Asks for every question that is open and every one to come.
+    ///
+    /// # Errors
+    /// If the session does not take it.
+    pub(crate) fn subscribe(mut self) -> Result<Feed, ClientError> {
+        self.send(&FromClient::Subscribe)?;
+        let unread = self.reader.buffer().to_vec();
+        Ok(Feed::of(self.name, self.reader.into_inner(), unread)?)
     }
 
     fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {

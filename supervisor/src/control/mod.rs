@@ -3,6 +3,7 @@
 mod channel;
 mod client;
 mod connection;
+mod feed;
 #[cfg(test)]
 mod manual;
 mod peer;
@@ -18,12 +19,13 @@ mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
+pub(crate) use feed::Feed;
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use status::{Execs, Health, InForce, LogState, Questions, Status};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending, status, stop};
 pub(crate) use wire::{
-    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
-    Unanswered,
+    Decision, FromGate, PolicyLoaded, REASON_MAX_BYTES, Request, Required, Response, Scope,
+    Settled, ShownGrant, ShownProcess, Unanswered,
 };
