@@ -259,6 +259,9 @@ impl Gate {
         if asked.is_expired && judgement.decision == Decision::Ask {
             return judgement.left_unanswered(Reason::Timeout);
         }
+        if asked.is_abandoned && judgement.decision == Decision::Ask {
+            return judgement.left_unanswered(Reason::NoApprover);
+        }
         let said = asked.answer.as_ref().map(|answer| answer.said);
         if judgement.decision == Decision::Deny || said != Some(Said::Allow) {
             return judgement;

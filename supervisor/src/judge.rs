@@ -11,6 +11,7 @@ use crate::consent::Said;
 use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::granting::NotKept;
+use crate::remedy::Remedy;
 use crate::subject::Subject;
 use crate::tracee::{Status, TaskDir, Tid};
 
@@ -32,6 +33,8 @@ pub(crate) struct Judgement {
     pub(crate) unanswered: Unanswered,
     /// How many refusals there were of late, if those are too many.
     refused_lately: Option<usize>,
+    /// What to do about a question that there was nobody to put to.
+    pub(crate) remedy: Option<Remedy>,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -79,6 +82,7 @@ impl Judgement {
                 Decision::Ask | Decision::Deny => Unanswered::Deny,
             },
             refused_lately: None,
+            remedy: None,
         }
     }
 
@@ -96,6 +100,7 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            remedy: None,
         }
     }
 
@@ -197,6 +202,7 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            remedy: None,
         }
     }
 
@@ -230,6 +236,7 @@ impl Judgement {
             rule: self.rule.clone(),
             detail: self.detail.clone(),
             refused_lately: self.refused_lately,
+            to_allow: self.remedy.as_ref().and_then(Remedy::rule),
         }
     }
 

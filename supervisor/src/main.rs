@@ -64,6 +64,7 @@ mod recorded;
 mod refusal;
 mod regular;
 mod reload;
+mod remedy;
 mod room;
 mod sealed;
 mod seccomp;

@@ -76,6 +76,8 @@ pub(crate) struct Asked {
     pub(crate) answer: Option<Answer>,
     /// Whether nobody answered in time.
     pub(crate) is_expired: bool,
+    /// Whether nobody was left to answer.
+    pub(crate) is_abandoned: bool,
     /// As asked, for a record of an exec that can no longer be looked at.
     pub(crate) program: Program,
     pub(crate) share: Share,
@@ -234,6 +236,7 @@ impl Gate {
             expires: now + self.rules.ask_timeout(),
             answer: None,
             is_expired: false,
+            is_abandoned: false,
             program: subject.program.clone(),
             share: subject.share.clone(),
             _image: image,

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use crate::approval::Approvers;
 use crate::audit::Reason;
 use crate::control::{Notice, Settled, Unanswered};
 use crate::exec::Destinations;
@@ -54,6 +55,7 @@ impl Gate {
         for parked in self.parking.pending.expire(now) {
             self.expire(parked);
         }
+        self.settle_abandoned();
         let ended = self
             .parking
             .pending
@@ -67,6 +69,27 @@ impl Gate {
         }
         let is_idle = self.parking.pending.is_empty();
         self.parking.next_look = (!is_idle).then(|| now + LOOK_EVERY);
+    }
+
+    /// Settles every question that nobody is left to answer, as one that is asked now would be.
+    fn settle_abandoned(&mut self) {
+        if self.parking.pending.is_empty() || self.parking.approvers() != Approvers::Nobody {
+            return;
+        }
+        // What whoever left said last, it said before it was counted out.
+        self.take_reports();
+        let open = self.parking.pending.iter().map(|(id, _)| id);
+        for id in open.collect::<Vec<_>>() {
+            let Some(mut parked) = self.parking.pending.withdraw(id) else {
+                continue;
+            };
+            if parked.notification.is_pending() {
+                parked.asked.is_abandoned = true;
+                self.examine(parked.notification, Some(parked.asked));
+            } else {
+                self.lose(parked.notification, Some(parked.asked));
+            }
+        }
     }
 
     /// Nobody answered in time. Where the policy lets such a call go, it is read again first.

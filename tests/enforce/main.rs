@@ -37,6 +37,7 @@ mod table;
 mod terminal;
 mod threads;
 mod tools;
+mod unattended;
 mod user;
 mod verdict;
 mod withdrawn;

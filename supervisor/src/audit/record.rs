@@ -127,6 +127,9 @@ pub(crate) struct Decided {
     /// How many execs were refused within the last minute, where that is too many: the line says to stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refused_lately: Option<usize>,
+    /// The rule that would have allowed it, of a question that there was nobody to put to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) to_allow: Option<String>,
 }
 
 /// A rule, as far as a reader needs it to find it.
