@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
+use execward_policy::{
+    Ancestor, Basis, Decision, ExecRequest, Lineage, Rule, RuleKey, Ruleset, Verdict,
+};
 use nix::errno::Errno;
 
 use crate::audit::{Decided, History, Reason, RuleNote};
@@ -33,6 +35,8 @@ pub(crate) struct Judgement {
     pub(crate) unanswered: Unanswered,
     /// How many refusals there were of late, if those are too many.
     refused_lately: Option<usize>,
+    /// Whether the question is for a higher supervisor.
+    pub(crate) escalates: bool,
     /// What to do about a question that there was nobody to put to.
     pub(crate) remedy: Option<Remedy>,
 }
@@ -82,6 +86,7 @@ impl Judgement {
                 Decision::Ask | Decision::Deny => Unanswered::Deny,
             },
             refused_lately: None,
+            escalates: decision == Decision::Ask && rule.is_some_and(Rule::escalates),
             remedy: None,
         }
     }
@@ -100,6 +105,7 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            escalates: false,
             remedy: None,
         }
     }
@@ -136,6 +142,15 @@ impl Judgement {
             verdict: Decision::Deny.as_str(),
             ground,
             ..self
+        }
+    }
+
+    /// A question that no higher supervisor answers, and why not.
+    pub(crate) fn without_route(self, why: String) -> Self {
+        Self {
+            detail: Some(why),
+            reason: None,
+            ..self.refused(Reason::NoApprover)
         }
     }
 
@@ -202,6 +217,7 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            escalates: false,
             remedy: None,
         }
     }

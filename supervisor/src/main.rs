@@ -19,6 +19,7 @@ mod describer;
 mod diagnostics;
 mod directory;
 mod doctor;
+mod escalation;
 mod exec;
 mod exit;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod failures;
 mod fault;
 mod fdpass;
 mod findings;
+mod from_below;
 mod front;
 mod gate;
 mod granting;
@@ -43,10 +45,12 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+mod messenger;
 #[cfg(test)]
 mod mutation;
 mod named;
 mod notices;
+mod outward;
 mod own_process;
 mod ownership;
 mod parking;
@@ -76,6 +80,7 @@ mod stop;
 mod subject;
 mod system;
 mod texts;
+mod threads;
 mod tool_check;
 mod tracee;
 mod user;
@@ -100,11 +105,12 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Five processes are this program again. They are no commands of its users.
+    // Six processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
         Some(init::ARGUMENT) => return init::main(),
+        Some(messenger::process::ARGUMENT) => return messenger::process::main(),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
         Some(doctor::inside::ARGUMENT) => {

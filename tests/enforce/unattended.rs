@@ -1,10 +1,5 @@
 //! Nobody is there to be asked: a question is settled at once, and the refusal says what to do about it.
 
-#![expect(
-    clippy::indexing_slicing,
-    reason = "a record without the field is a failed test"
-)]
-
 use std::io::{BufRead, BufReader, Write};
 use std::os::unix::net::UnixStream;
 

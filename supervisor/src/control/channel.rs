@@ -13,6 +13,7 @@ use execward_policy::Places as PolicyPlaces;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::escalation::{Escalated, EscalationSettled};
 use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
@@ -46,6 +47,8 @@ pub(crate) enum Notice {
     RevokeHeard(ClientId, Result<String, String>),
     /// What the policy says of a call that the client asked about.
     ToolJudged(ClientId, Box<ToolVerdict>),
+    /// How a question ended that the client's session put.
+    EscalationSettled(ClientId, Box<EscalationSettled>),
 }
 
 /// What the control channel tells the gate.
@@ -77,6 +80,19 @@ pub(crate) enum Report {
         sender: Approver,
         client: ClientId,
     },
+    /// Someone who may puts a question of another session.
+    Escalated {
+        question: Box<Escalated>,
+        sender: Approver,
+        client: ClientId,
+    },
+    /// It needs no answer any more.
+    EscalationWithdrawn {
+        request_id: ExecId,
+        client: ClientId,
+    },
+    /// A client that put questions is gone.
+    Left(ClientId),
     /// Someone who may not.
     Refused { sender: Approver, why: String },
 }
@@ -314,7 +330,10 @@ mod tests {
             | Report::Policy { .. }
             | Report::Grants(_)
             | Report::Revoke { .. }
-            | Report::Tool { .. } => None,
+            | Report::Tool { .. }
+            | Report::Escalated { .. }
+            | Report::EscalationWithdrawn { .. }
+            | Report::Left(_) => None,
         };
         let whys: Option<Vec<_>> = control.close().into_iter().map(why).collect();
         let whys = whys.expect("nobody is heard");

@@ -3,6 +3,7 @@
 mod channel;
 mod client;
 mod connection;
+mod escalation;
 mod peer;
 mod place;
 mod refusals;
@@ -14,11 +15,12 @@ mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
+pub(crate) use escalation::{AskedAs, Escalated, EscalatedFrom, EscalationSettled};
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{
-    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
-    Unanswered,
+    Decision, FromClient, FromGate, LINE_MAX_BYTES as CLIENT_LINE_MAX_BYTES, PolicyLoaded, Request,
+    Required, Response, Scope, Settled, ShownGrant, ShownProcess, Unanswered, line,
 };

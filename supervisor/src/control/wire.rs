@@ -18,6 +18,9 @@
 //! revoked {id}                         ──►  once it is recorded
 //!                                      ◄── tool_check {requestId, tool, …}
 //! tool_verdict {requestId, verdict}    ──►  once it is recorded
+//!                                      ◄── escalate {sessionId, requestId, digest, request}
+//!                                      ◄── escalation_withdrawn {requestId}
+//! escalation_settled {requestId}       ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
@@ -27,6 +30,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::escalation::{Escalated, EscalatedFrom, EscalationSettled};
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
@@ -79,6 +83,8 @@ pub(crate) enum FromGate {
     GrantsListed,
     /// The grant of that id counts no more.
     Revoked { id: String },
+    /// A question of the client's session is answered, or will not be.
+    EscalationSettled(Box<EscalationSettled>),
     /// What the client asked for is not done.
     Error { error: String },
 }
@@ -130,6 +136,9 @@ pub(crate) struct Request {
     /// The rules that could be saved, so that calls like this one are not asked about again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) amendments: Vec<ShownAmendment>,
+    /// The session whose exec it is about, if that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) escalated_from: Option<EscalatedFrom>,
 }
 
 /// A process that is an ancestor of the one that asks, as it is now.
@@ -195,6 +204,11 @@ pub(crate) enum FromClient {
     Revoke { id: String },
     /// Judge a call of a tool that the client is about to make.
     ToolCheck(ToolCheck),
+    /// Put a question of another session to this one's people.
+    Escalate(Box<Escalated>),
+    /// Such a question is settled already.
+    #[serde(rename_all = "camelCase")]
+    EscalationWithdrawn { request_id: ExecId },
 }
 
 /// An answer to one question.
@@ -300,6 +314,7 @@ impl Request {
             unanswered,
             ancestry: Vec::new(),
             amendments: Vec::new(),
+            escalated_from: None,
         })
     }
 }

@@ -3,6 +3,7 @@
 use super::{Event, Server};
 use crate::audit::Approver;
 use crate::control::channel::{ClientId, Report};
+use crate::control::tool_check::ToolCheck;
 use crate::control::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate};
 use crate::policy::Bundle;
 
@@ -48,21 +49,33 @@ impl Server {
             FromClient::Revoke { id } => {
                 self.report(client, Report::Revoke { id, sender, client });
             }
-            FromClient::ToolCheck(check) => match check.check() {
-                Ok(()) => {
-                    let check = Box::new(check);
-                    self.report(
-                        client,
-                        Report::Tool {
-                            check,
-                            sender,
-                            client,
-                        },
-                    );
-                }
-                Err(why) => self.refuse(client, format!("tool_check: {why}")),
-            },
+            FromClient::Escalate(question) => {
+                known.has_escalated = true;
+                let report = Report::Escalated {
+                    question,
+                    sender,
+                    client,
+                };
+                self.report(client, report);
+            }
+            FromClient::EscalationWithdrawn { request_id } => {
+                self.report(client, Report::EscalationWithdrawn { request_id, client });
+            }
+            FromClient::ToolCheck(check) => self.check_tool(client, check, sender),
         }
+    }
+
+    fn check_tool(&mut self, client: ClientId, check: ToolCheck, sender: Approver) {
+        if let Err(why) = check.check() {
+            return self.refuse(client, format!("tool_check: {why}"));
+        }
+        let check = Box::new(check);
+        let report = Report::Tool {
+            check,
+            sender,
+            client,
+        };
+        self.report(client, report);
     }
 
     /// Compiles what the client sent, on a thread that nothing waits for: its paths may lead to a

@@ -70,6 +70,7 @@ fn a_question_has_the_names_of_the_contract_and_is_ascii() {
             unanswered: Unanswered::Deny,
             ancestry: Vec::new(),
             amendments: Vec::new(),
+            escalated_from: None,
         },
     }));
     let line = line(&required).unwrap();
@@ -135,7 +136,19 @@ fn any_request() -> impl Strategy<Value = Value> {
             "arguments": arguments, "cwd": cwd,
         })
     });
+    let escalated = (any_text(), any::<u64>(), any_json());
+    let escalated = escalated.prop_map(|(text, id, proc)| {
+        let at = Timestamp::UNIX_EPOCH.to_string();
+        json!({
+            "type": "escalate", "sessionId": text, "session": text, "digest": text,
+            "requestId": format!("{id:x}"), "request": {
+                "proc": proc, "askedAt": at, "expiresAt": at,
+                "escalatedFrom": {"sessionId": text, "session": text, "requestId": "1"},
+            },
+        })
+    });
     prop_oneof![
+        escalated,
         any::<u32>().prop_map(|protocol| json!({"type": "hello", "protocol": protocol})),
         select(vec!["list", "subscribe", "policy_load"]).prop_map(|kind| json!({"type": kind})),
         any_text().prop_map(|part| json!({"type": "policy_part", "part": part})),
@@ -291,12 +304,15 @@ fn the_messages_of_the_manual_are_those_of_the_code() {
             "policy_part",
             "policy_load",
             "tool_check",
+            "escalate",
+            "escalation_withdrawn",
         ],
     );
     check_section::<FromGate>(
         "From the gate",
         &[
             "hello",
+            "escalation_settled",
             "approval_required",
             "listed",
             "subscribed",
