@@ -3,7 +3,7 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use execward_tests::{Asking, Ground, needs_answers, until};
+use execward_tests::{Asking, Ground, is_root, needs_answers, skip, until};
 use serde_json::Value;
 
 /// A ground whose policy lies outside the workspace and names `program`.
@@ -182,5 +182,23 @@ fn a_session_that_began_without_a_program_takes_none_later() {
         "load",
         &plain.path("policy.toml").display().to_string(),
     ]);
+    let _records = asking.end();
+}
+
+#[test]
+fn it_runs_as_who_started_the_session_and_not_as_the_commands_user() {
+    if !is_root() {
+        return skip("only root can run a command as another user");
+    }
+    needs_answers!();
+    let place = Ground::new("");
+    let told = place.path("told").display().to_string();
+    let text = format!("id -u > {told}.part; mv {told}.part {told}");
+    let ground = telling(&program(&place, &text)).option("--user=nobody");
+    let mut asking = Asking::start(ground, "socket", "id -u; /usr/bin/touch work/a; echo $?");
+    asking.answer(&["deny", &asking.question().id]);
+    let said = until("the word", || std::fs::read_to_string(&told).ok());
+    assert_eq!(said, "0\n");
+    assert_eq!(asking.stdout.next_line().unwrap(), "65534");
     let _records = asking.end();
 }
