@@ -39,6 +39,11 @@ impl SourceText {
     }
 
     /// The place of the bytes `span`.
+    /// Of the source.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
     pub(crate) fn place(self: &Arc<Self>, span: Range<usize>) -> Place {
         Place {
             source: Arc::clone(self),

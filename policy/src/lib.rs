@@ -128,6 +128,8 @@ mod mode;
 mod module;
 mod name_map;
 mod operand;
+mod outlet_reader;
+mod outlets;
 mod path;
 mod pattern;
 mod places;
@@ -174,6 +176,7 @@ pub use grammar::command_table;
 pub use grant::subtree_rule;
 pub use lint::{Machine, Warning};
 pub use mode::{Ask, Mode, Security};
+pub use outlets::Notify;
 pub use places::Places;
 pub use preset::{BUILTIN, PRESETS, builtin, is_builtin, preset};
 pub use request::{

@@ -6,6 +6,7 @@ use crate::charter;
 use crate::diagnostic::{Diagnostics, Fault, Place};
 use crate::keys::nearest;
 use crate::kind::Complaint;
+use crate::outlets::Outlets;
 use crate::places::Places;
 use crate::preset::{DISTRUSTING, PRESETS, preset};
 use crate::reader::{DraftRule, Part, read};
@@ -25,6 +26,8 @@ const DEPTH_MAX: usize = 8;
 pub(crate) struct Loaded {
     pub(crate) rules: Vec<Rule>,
     pub(crate) modes: Modes,
+    /// Where word of questions goes.
+    pub(crate) outlets: Outlets,
     /// What calls of tools get, as far as the user or execward says.
     pub(crate) tools: ToolModes,
     pub(crate) trust: Trust,
@@ -85,14 +88,14 @@ pub(crate) fn load(
     let safe_bins = safe_bins.last().unwrap_or_default();
     let mut tools = ToolModes::default();
     own(&parts).for_each(|part| tools.extend(&part.tools));
-    let settings: Vec<_> = parts
-        .iter()
-        .map(|part| (part.layer, part.settings))
-        .collect();
+    let settings = parts.iter().map(|part| (part.layer, part.settings));
+    let modes = Modes::of(&settings.collect::<Vec<_>>());
+    let outlets = Outlets::of(parts.iter().map(|part| (part.layer, &part.outlets)));
     let rules = parts.into_iter().flat_map(|part| part.rules);
     Ok(Loaded {
         rules: rules.map(|draft| draft.rule).collect(),
-        modes: Modes::of(&settings),
+        modes,
+        outlets,
         tools,
         trust,
         safe_bins,

@@ -21,6 +21,7 @@ use crate::keys::Section;
 use crate::kind;
 use crate::load::Standing;
 use crate::mode::{Ask, Security};
+use crate::outlets::Outlets;
 use crate::pattern::PathPattern;
 use crate::places::Places;
 use crate::rule::{Action, Rule};
@@ -43,6 +44,7 @@ pub(crate) struct Part {
     /// `[env] untrusted`.
     pub(crate) untrusted: Vec<EnvName>,
     pub(crate) settings: Settings,
+    pub(crate) outlets: Outlets,
     /// `[tools]`.
     pub(crate) tools: ToolModes,
     /// Whether the source has `[charter]`, the entries of which are among the rules.
@@ -72,6 +74,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         untrusted: Vec::new(),
         safe_bins: None,
         settings: Settings::default(),
+        outlets: Outlets::default(),
         tools: ToolModes::default(),
         has_charter: false,
         rules: Vec::new(),
@@ -158,6 +161,7 @@ impl Reader<'_> {
             self.refuse_preset(&include);
         }
         self.trusted_dirs(table, &fields);
+        self.notify(table, &fields);
         if let Some(mode) = fields.value("mode") {
             self.mode(mode);
         }
@@ -298,6 +302,7 @@ impl Reader<'_> {
                 .value("approval")
                 .and_then(|value| self.approval(value)),
         };
+        self.escalate_to(&fields);
     }
 
     fn ask_timeout(&mut self, fields: &Fields<'_>) -> Option<std::time::Duration> {

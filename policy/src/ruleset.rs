@@ -15,6 +15,7 @@ use crate::image::{Image, Images};
 use crate::load::{Loaded, load};
 use crate::mode::Mode;
 use crate::operand::{self, Part};
+use crate::outlets::{Notify, Outlets};
 use crate::path::absolute;
 use crate::places::Places;
 use crate::request::ExecRequest;
@@ -39,6 +40,7 @@ pub struct Ruleset {
     pub(crate) safe_bins: SafeBins,
     wants: Wants,
     trusts_operator: bool,
+    outlets: Outlets,
 }
 
 /// What some rule looks at that is dear to have.
@@ -88,6 +90,7 @@ impl Ruleset {
         let Loaded {
             rules,
             modes,
+            outlets,
             tools,
             trust,
             safe_bins,
@@ -101,6 +104,7 @@ impl Ruleset {
             tools,
             safe_bins,
             trusts_operator,
+            outlets,
         })
     }
 
@@ -225,6 +229,19 @@ impl Ruleset {
     #[must_use]
     pub fn ask_timeout(&self) -> Duration {
         self.modes.ask_timeout
+    }
+
+    /// The control socket of the supervisor to whose people the questions of asks with `escalate` are put;
+    /// where there is none, they are refusals.
+    #[must_use]
+    pub fn escalate_to(&self) -> Option<&str> {
+        self.outlets.escalate_to.as_deref()
+    }
+
+    /// What is told of each question.
+    #[must_use]
+    pub fn notify(&self) -> Option<&Notify> {
+        self.outlets.notify.as_ref()
     }
 
     fn add_paths(&self, image: &Image<'_>, paths: &mut Vec<Vec<u8>>) {

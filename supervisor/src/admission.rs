@@ -117,6 +117,7 @@ impl Gate {
             ground: "its record cannot be written".to_owned(),
             reason: Some("the audit log is full or broken; a person must look at it"),
             instead: None,
+            remedy: None,
             id: exec_id.to_string(),
         };
         self.say(&refusal.line(), task, tgid);

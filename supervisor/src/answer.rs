@@ -78,6 +78,7 @@ impl Gate {
             ground: judgement.ground_in_words(),
             reason: judgement.reason_in_words(),
             instead: stop.as_deref().or(judgement.instead.as_deref()),
+            remedy: judgement.remedy.as_ref(),
             id: id.to_string(),
         };
         let was_told = self.say(&refusal.line(), view.task(), caller.pid);

@@ -9,8 +9,9 @@ use execward_policy::Decision;
 
 use crate::approval::{Approvers, NotAnswered, Release, in_words};
 use crate::audit::{Approver, Reason};
-use crate::control::{self, ClientId, Control, Notice, Report, Response};
+use crate::control::{self, AskedAs, ClientId, Control, Notice, Report, Response};
 use crate::exec::Image;
+use crate::from_below::SaidHere;
 use crate::gate::Gate;
 use crate::grants::{NotGranted, Span};
 use crate::judge::Judgement;
@@ -27,6 +28,15 @@ pub(crate) enum Said {
     Deny,
 }
 
+impl Said {
+    fn of(decision: control::Decision) -> Self {
+        match decision {
+            control::Decision::AllowOnce | control::Decision::AllowAlways => Self::Allow,
+            control::Decision::Deny => Self::Deny,
+        }
+    }
+}
+
 /// What a person said to one question.
 #[derive(Clone, Debug)]
 pub(crate) struct Answer {
@@ -38,8 +48,10 @@ pub(crate) struct Answer {
     pub(crate) reason: Option<String>,
     /// From the question to this answer.
     pub(crate) waited: Duration,
-    /// Who is to be told what came of it.
-    pub(crate) client: ClientId,
+    /// Who is to be told what came of it, if it was said here.
+    pub(crate) client: Option<ClientId>,
+    /// What the question was called where it was said, if that is another session.
+    pub(crate) asked_as: Option<AskedAs>,
 }
 
 /// Why an answer is not taken. The question, if there is one, stays open.
@@ -49,6 +61,12 @@ enum NotTaken {
     OtherSession(String),
     #[error("{0}")]
     NotAnswered(#[from] NotAnswered),
+    #[error(
+        "this is a question of another session: answer it once, by `allow` or `deny` without `--for`"
+    )]
+    OnceOnly,
+    #[error("this question is for the people of the session at {0}: it is answered there")]
+    Higher(String),
     #[error("{0}")]
     Contradiction(&'static str),
     #[error(
@@ -104,6 +122,15 @@ impl Gate {
                     sender,
                     client,
                 } => self.hear_tool_check(*check, sender, client),
+                Report::Escalated {
+                    question,
+                    sender,
+                    client,
+                } => self.hear_escalated(*question, sender, client),
+                Report::EscalationWithdrawn { request_id, client } => {
+                    self.withdraw_below(request_id, client);
+                }
+                Report::Left(client) => self.leave_below(client),
                 Report::Refused { sender, why } => {
                     self.ledger.refused_sender(sender, why, &self.watch);
                 }
@@ -134,11 +161,23 @@ impl Gate {
             return Err(NotTaken::OtherSession(session.clone()));
         }
         let (id, digest) = (response.request_id, &response.digest);
-        let open = self.parking.pending.find(id, digest)?;
-        let said = match response.decision {
-            control::Decision::AllowOnce | control::Decision::AllowAlways => Said::Allow,
-            control::Decision::Deny => Said::Deny,
+        let said = Said::of(response.decision);
+        let release = match (said, response.these) {
+            (Said::Deny, _) => Release::All,
+            (Said::Allow, count) => count.map_or(Release::Oldest, Release::These),
         };
+        if self.parking.from_below.find(id, digest).is_ok() {
+            if span != Span::Once {
+                return Err(NotTaken::OnceOnly);
+            }
+            let reason = response.reason.clone();
+            let answer = SaidHere::new(said, reason, approver, client);
+            return Ok(self.answer_below(id, digest, release, answer)?);
+        }
+        let open = self.parking.pending.find(id, digest)?;
+        if let Some(to) = &open.asked.higher {
+            return Err(NotTaken::Higher(to.clone()));
+        }
         let lasting = match span {
             Span::Once => None,
             Span::Subtree => {
@@ -153,11 +192,6 @@ impl Gate {
                 Some(lasting)
             }
         };
-        let release = match (said, span, response.these) {
-            (Said::Deny, ..) => Release::All,
-            (Said::Allow, _, Some(count)) => Release::These(count),
-            (Said::Allow, _, None) => Release::Oldest,
-        };
         let call = open.asked.call.clone();
         let card = self.parking.pending.answer(id, digest, release)?;
         let now = Instant::now();
@@ -171,7 +205,8 @@ impl Gate {
             approver,
             reason: response.reason,
             waited: Duration::ZERO,
-            client,
+            client: Some(client),
+            asked_as: None,
         };
         for parked in card {
             answer.waited = now.saturating_duration_since(parked.asked.at);
@@ -182,7 +217,7 @@ impl Gate {
         Ok(())
     }
 
-    fn obey(&mut self, parked: Parked, answer: Answer) {
+    pub(crate) fn obey(&mut self, parked: Parked, answer: Answer) {
         let Parked {
             notification,
             mut subject,
@@ -230,7 +265,7 @@ impl Gate {
             let why = format!("the same call was refused {} ago", in_words(ago));
             return judgement.of_person(Said::Deny, Reason::User, Some(why));
         }
-        if self.parking.approvers() == Approvers::Nobody {
+        if !judgement.escalates && self.parking.approvers() == Approvers::Nobody {
             return judgement.left_unanswered(Reason::NoApprover);
         }
         judgement
@@ -268,8 +303,16 @@ impl Gate {
         if asked.digest != subject.digest(image) {
             return judgement.refused(Reason::ChangedSincePrompt);
         }
+        let goes_higher = judgement.decision == Decision::Ask && judgement.escalates;
+        if judgement.decision == Decision::Ask && goes_higher != asked.higher.is_some() {
+            // Another policy has others asked than were.
+            return judgement.refused(Reason::ChangedSincePrompt);
+        }
         if asked.is_expired && judgement.decision == Decision::Ask {
             return judgement.left_unanswered(Reason::Timeout);
+        }
+        if asked.is_abandoned && judgement.decision == Decision::Ask {
+            return judgement.left_unanswered(Reason::NoApprover);
         }
         let said = asked.answer.as_ref().map(|answer| answer.said);
         if judgement.decision == Decision::Deny || said != Some(Said::Allow) {

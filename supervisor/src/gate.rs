@@ -34,6 +34,7 @@ use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::Link;
+use crate::messenger::Messenger;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
 use crate::past::LiveSession;
@@ -87,6 +88,7 @@ pub(crate) struct Gate {
     pub(crate) room: Room,
     pub(crate) queued: HashMap<Tid, VecDeque<Queued>>,
     pub(crate) parking: Parking,
+    pub(crate) messenger: Option<Messenger>,
     pub(crate) notices: Option<Notices>,
     pub(crate) listener: Rc<Listener>,
     pub(crate) signals: SignalFd,
@@ -136,6 +138,9 @@ impl Gate {
             }
             if ready.control {
                 self.take_reports();
+            }
+            if ready.messenger {
+                self.take_messages();
             }
             if ready.notification {
                 self.take_notifications()?;

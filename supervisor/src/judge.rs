@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use execward_policy::{Ancestor, Basis, Decision, ExecRequest, Lineage, RuleKey, Ruleset, Verdict};
+use execward_policy::{
+    Ancestor, Basis, Decision, ExecRequest, Lineage, Rule, RuleKey, Ruleset, Verdict,
+};
 use nix::errno::Errno;
 
 use crate::audit::{Decided, History, Reason, RuleNote};
@@ -11,6 +13,7 @@ use crate::consent::Said;
 use crate::control::Unanswered;
 use crate::gate::Gate;
 use crate::granting::NotKept;
+use crate::remedy::Remedy;
 use crate::subject::Subject;
 use crate::tracee::{Status, TaskDir, Tid};
 
@@ -32,6 +35,10 @@ pub(crate) struct Judgement {
     pub(crate) unanswered: Unanswered,
     /// How many refusals there were of late, if those are too many.
     refused_lately: Option<usize>,
+    /// Whether the question is for a higher supervisor.
+    pub(crate) escalates: bool,
+    /// What to do about a question that there was nobody to put to.
+    pub(crate) remedy: Option<Remedy>,
 }
 
 /// CMD's first exec: allowed once to whoever typed it, exactly as typed.
@@ -79,6 +86,8 @@ impl Judgement {
                 Decision::Ask | Decision::Deny => Unanswered::Deny,
             },
             refused_lately: None,
+            escalates: decision == Decision::Ask && rule.is_some_and(Rule::escalates),
+            remedy: None,
         }
     }
 
@@ -96,6 +105,8 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            escalates: false,
+            remedy: None,
         }
     }
 
@@ -131,6 +142,15 @@ impl Judgement {
             verdict: Decision::Deny.as_str(),
             ground,
             ..self
+        }
+    }
+
+    /// A question that no higher supervisor answers, and why not.
+    pub(crate) fn without_route(self, why: String) -> Self {
+        Self {
+            detail: Some(why),
+            reason: None,
+            ..self.refused(Reason::NoApprover)
         }
     }
 
@@ -197,6 +217,8 @@ impl Judgement {
             allowed_by: None,
             unanswered: Unanswered::Deny,
             refused_lately: None,
+            escalates: false,
+            remedy: None,
         }
     }
 
@@ -230,6 +252,7 @@ impl Judgement {
             rule: self.rule.clone(),
             detail: self.detail.clone(),
             refused_lately: self.refused_lately,
+            to_allow: self.remedy.as_ref().and_then(Remedy::rule),
         }
     }
 

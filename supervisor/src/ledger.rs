@@ -102,7 +102,7 @@ impl Ledger {
         })
     }
 
-    /// Writes down that an exec waits for a person, for at most `ttl`.
+    /// Writes down that an exec waits for a person.
     ///
     /// # Errors
     /// If it is not in the log: the exec is refused then.
@@ -111,13 +111,9 @@ impl Ledger {
         exec_id: ExecId,
         program: Program,
         decision: Decided,
-        ttl: Duration,
+        approval: ApprovalNote,
         watch: &Watch,
     ) -> Result<(), LogError> {
-        let approval = ApprovalNote {
-            ttl_s: Some(ttl.as_secs()),
-            ..ApprovalNote::default()
-        };
         let body = Body::Held {
             exec_id,
             proc: Box::new(program),
@@ -127,6 +123,47 @@ impl Ledger {
         self.append(&body, watch)?;
         self.tally.asked += 1;
         Ok(())
+    }
+
+    /// Writes down that a question of another session is put to this one's people.
+    ///
+    /// # Errors
+    /// If it is not in the log: it is not put then.
+    pub(crate) fn held_for_another(
+        &mut self,
+        exec_id: ExecId,
+        sender: Approver,
+        proc: serde_json::Value,
+        approval: ApprovalNote,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        let body = Body::EscalationHeld {
+            exec_id,
+            sender,
+            proc,
+            approval,
+        };
+        self.append(&body, watch)
+    }
+
+    /// Writes down how such a question ended.
+    ///
+    /// # Errors
+    /// If it is not in the log and on the disk: then nobody said yes.
+    pub(crate) fn settled_for_another(
+        &mut self,
+        exec_id: ExecId,
+        decision: Decided,
+        approval: ApprovalNote,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
+        let body = Body::EscalationSettled {
+            exec_id,
+            decision,
+            approval,
+        };
+        self.append(&body, watch)?;
+        self.sync(watch)
     }
 
     /// Writes down what is decided, before the kernel is told.

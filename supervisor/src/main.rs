@@ -20,6 +20,7 @@ mod diagnostics;
 mod directory;
 mod doctor;
 mod ending;
+mod escalation;
 mod exec;
 mod exit;
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod failures;
 mod fault;
 mod fdpass;
 mod findings;
+mod from_below;
 mod front;
 mod gate;
 mod granting;
@@ -45,11 +47,13 @@ mod kin;
 mod ledger;
 mod lineage;
 mod link;
+mod messenger;
 #[cfg(test)]
 mod mutation;
 mod named;
 mod notices;
 mod offered;
+mod outward;
 mod own_process;
 mod ownership;
 mod parking;
@@ -68,6 +72,7 @@ mod recorded;
 mod refusal;
 mod regular;
 mod reload;
+mod remedy;
 mod room;
 mod screen;
 mod sealed;
@@ -81,6 +86,7 @@ mod stop;
 mod subject;
 mod system;
 mod texts;
+mod threads;
 mod tool_check;
 mod tracee;
 mod user;
@@ -105,11 +111,12 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
     let name = arguments.next().unwrap_or_default();
     let arguments: Vec<OsString> = arguments.collect();
-    // Five processes are this program again. They are no commands of its users.
+    // Six processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
         Some("__gate") => return run_gate(&name, &arguments),
         Some(init::ARGUMENT) => return init::main(),
+        Some(messenger::process::ARGUMENT) => return messenger::process::main(),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
         Some(shell::process::ARGUMENT) => return shell::process::main(),
         Some(doctor::inside::ARGUMENT) => {

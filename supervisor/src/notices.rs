@@ -214,6 +214,11 @@ pub(crate) fn bounded_line(text: &str, tail: &str) -> Vec<u8> {
     line.into_bytes()
 }
 
+/// How long `text` is in a line.
+pub(crate) fn printable_len(text: &str) -> usize {
+    text.chars().map(|c| printable(c).len()).sum()
+}
+
 /// `name` and the arguments, cut.
 pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
     // execveat(2) of a descriptor has no path.
@@ -241,8 +246,13 @@ pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
     text
 }
 
+/// Whether a character stands in a line as it is.
+pub(crate) fn is_printable(c: char) -> bool {
+    (' '..='~').contains(&c)
+}
+
 fn printable(c: char) -> Vec<char> {
-    if (' '..='~').contains(&c) {
+    if is_printable(c) {
         vec![c]
     } else {
         c.escape_default().collect()

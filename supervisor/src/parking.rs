@@ -23,6 +23,7 @@ use crate::control::{
 };
 use crate::exec::Image;
 use crate::fault::{self, Phase};
+use crate::from_below::FromBelow;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::offered::Offered;
@@ -48,6 +49,10 @@ pub(crate) struct Parking {
     pub(crate) session: SessionNote,
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
+    /// Questions of other sessions.
+    pub(crate) from_below: Pending<FromBelow>,
+    /// Where CMD works.
+    pub(crate) workspace: Vec<u8>,
     pub(crate) cut_short: CutShort,
     pub(crate) refused: Refused,
     /// Whether other rules are in force than those by which open questions were asked.
@@ -80,6 +85,10 @@ pub(crate) struct Asked {
     pub(crate) answer: Option<Answer>,
     /// Whether nobody answered in time.
     pub(crate) is_expired: bool,
+    /// The socket of the higher supervisor whose people are asked, if that is not who is asked here.
+    pub(crate) higher: Option<String>,
+    /// Whether nobody was left to answer.
+    pub(crate) is_abandoned: bool,
     /// As asked, for a record of an exec that can no longer be looked at.
     pub(crate) program: Program,
     pub(crate) share: Share,
@@ -119,6 +128,8 @@ impl Parking {
             session,
             control,
             pending: Pending::default(),
+            from_below: Pending::default(),
+            workspace: plan.policy.places.workspace.clone(),
             cut_short: CutShort::default(),
             refused: Refused::default(),
             is_to_reconsider: false,
@@ -165,7 +176,11 @@ impl Parking {
 
     /// When waiting tasks are to be looked at.
     pub(crate) fn next_look(&self) -> Option<Instant> {
-        let next = [self.next_look, self.pending.next_expiry()];
+        let next = [
+            self.next_look,
+            self.pending.next_expiry(),
+            self.from_below.next_expiry(),
+        ];
         next.into_iter().flatten().min()
     }
 
@@ -186,11 +201,16 @@ impl Asked {
         let wait_ms = Some(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
         let mut note = ApprovalNote {
             wait_ms,
+            escalated_to: self.higher.clone(),
             ..ApprovalNote::default()
         };
         if let Some(answer) = &self.answer {
             note.by = Some(answer.approver);
-            note.channel = Some("socket");
+            note.channel = Some(match self.higher {
+                Some(_) => "escalation",
+                None => "socket",
+            });
+            note.asked_as.clone_from(&answer.asked_as);
             note.scope = Some(answer.span.to_string());
             note.reason.clone_from(&answer.reason);
         }
@@ -214,15 +234,11 @@ impl Gate {
             return self.park(notification, subject, judgement, asked);
         }
         let now = Instant::now();
+        let route = self.rules.escalate_to().filter(|_| judgement.escalates);
+        let higher = route.map(str::to_owned);
         let approvers = self.parking.approvers();
-        let refusal = match approvers {
-            Approvers::Nobody => Some(Reason::NoApprover),
-            _ if self.parking.cut_short.holds(subject.caller.pid, now) => Some(Reason::Signalled),
-            Approvers::Terminal | Approvers::Socket => {
-                (!subject.share.may_wait()).then_some(Reason::Overload)
-            }
-        };
-        if let Some(ground) = refusal {
+        let is_for_nobody = approvers == Approvers::Nobody && higher.is_none();
+        if let Some(ground) = self.why_not_ask(&subject, is_for_nobody, now) {
             return self.refuse_exec(notification, subject, &judgement.refused(ground));
         }
         let path = image
@@ -239,17 +255,27 @@ impl Gate {
             expires: now + self.rules.ask_timeout(),
             answer: None,
             is_expired: false,
+            higher,
+            is_abandoned: false,
             program: subject.program.clone(),
             share: subject.share.clone(),
             image,
         });
         let ancestry = self.ancestry(subject.view.status());
         let variables = self.rules.variables(request);
-        if let Err(why) = self.put_question(&asked, &judgement, ancestry, &variables) {
-            tracing::error!(why, "a question cannot be asked");
-            return self.refuse_exec(notification, subject, &judgement.refused(Reason::SupError));
+        let required = match self.record_question(&asked, &judgement, ancestry, &variables) {
+            Ok(required) => required,
+            Err(why) => {
+                tracing::error!(why, "a question cannot be asked");
+                let judgement = judgement.refused(Reason::SupError);
+                return self.refuse_exec(notification, subject, &judgement);
+            }
+        };
+        if let Err(why) = self.put_question(asked.higher.as_deref(), required) {
+            subject.asked = Some(asked);
+            return self.refuse_exec(notification, subject, &judgement.without_route(why));
         }
-        if approvers == Approvers::Terminal {
+        if approvers == Approvers::Terminal && asked.higher.is_none() {
             let waiting = Waiting {
                 path: path.as_deref().unwrap_or(&subject.args.path),
                 argv: &subject.args.argv,
@@ -261,6 +287,16 @@ impl Gate {
         }
         self.park(notification, subject, judgement, asked);
         fault::at(Phase::Parked);
+    }
+
+    fn why_not_ask(&self, subject: &Subject, is_for_nobody: bool, now: Instant) -> Option<Reason> {
+        if is_for_nobody {
+            Some(Reason::NoApprover)
+        } else if self.parking.cut_short.holds(subject.caller.pid, now) {
+            Some(Reason::Signalled)
+        } else {
+            (!subject.share.may_wait()).then_some(Reason::Overload)
+        }
     }
 
     /// Has an exec wait for the answer to the question that was put.
@@ -308,14 +344,29 @@ impl Gate {
         above
     }
 
-    /// The record that an exec is held, then the question.
-    fn put_question(
+    /// Puts a question to whom it is for.
+    ///
+    /// # Errors
+    /// Why nobody will answer.
+    fn put_question(&self, higher: Option<&str>, required: Required) -> Result<(), String> {
+        match higher {
+            Some(to) => self.escalate(to, required),
+            None => {
+                self.notify(&required);
+                self.parking.tell(Notice::Asked(Box::new(required)));
+                Ok(())
+            }
+        }
+    }
+
+    /// The record that an exec is held; and the question.
+    fn record_question(
         &mut self,
         asked: &Asked,
         judgement: &Judgement,
         ancestry: Vec<ShownProcess>,
         variables: &Variables,
-    ) -> Result<(), String> {
+    ) -> Result<Required, String> {
         let asked_at = clock::now();
         let lasts =
             SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
@@ -341,16 +392,19 @@ impl Gate {
                 asked.exec_id,
                 asked.program.clone(),
                 judgement.decided(),
-                self.rules.ask_timeout(),
+                ApprovalNote {
+                    ttl_s: Some(self.rules.ask_timeout().as_secs()),
+                    escalated_to: asked.higher.clone(),
+                    ..ApprovalNote::default()
+                },
                 &self.watch,
             )
             .map_err(|error| error.to_string())?;
-        self.parking.tell(Notice::Asked(Box::new(Required {
+        Ok(Required {
             session_id: self.parking.session.id.clone(),
             request_id: asked.exec_id,
             digest: asked.digest.clone(),
             request,
-        })));
-        Ok(())
+        })
     }
 }

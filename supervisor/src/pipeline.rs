@@ -26,6 +26,7 @@ use crate::gate::Gate;
 use crate::jobs::{ExecJob, Job};
 use crate::judge::Judgement;
 use crate::parking::Asked;
+use crate::remedy::Remedy;
 use crate::seccomp::Notification;
 use crate::shell::{self, Given};
 use crate::subject::Subject;
@@ -320,7 +321,10 @@ impl Gate {
         let judgement = self.look_ahead(judgement, &mut request, &mut subject);
         let variables = self.rules.variables(&request);
         subject.program.set_inputs(&request, &variables, history);
-        let judgement = self.weigh(judgement, &subject, &image);
+        let mut judgement = self.weigh(judgement, &subject, &image);
+        if judgement.decision == Decision::Deny && judgement.ground == Reason::NoApprover {
+            judgement.remedy = Some(Remedy::of(&self.rules, &request));
+        }
         self.dispose(notification, subject, image, judgement, &request);
     }
 

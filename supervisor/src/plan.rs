@@ -139,8 +139,11 @@ impl<'a> Plan<'a> {
             0 => " (nothing is set aside there for a full disk)",
             _ => "",
         };
+        let higher = self.policy.rules.escalate_to();
+        let higher = higher.map(|to| format!("; those with `escalate` go to {to}"));
+        let higher = higher.unwrap_or_default();
         format!(
-            "policy {}; {}; log {}{reserve}; {reach}",
+            "policy {}; {}{higher}; log {}{reserve}; {reach}",
             self.policy.names(),
             parking.in_words(&self.policy.rules),
             self.log.display()

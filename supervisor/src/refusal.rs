@@ -1,7 +1,8 @@
 //! What the line on a refused task's standard error says.
 
-use crate::notices::{bounded_line, command_in_words};
+use crate::notices::{LINE_MAX_BYTES, bounded_line, command_in_words, is_printable, printable_len};
 use crate::path::file_name;
+use crate::remedy::Remedy;
 
 /// What a refusal says.
 #[derive(Debug)]
@@ -12,6 +13,8 @@ pub(crate) struct Refusal<'a> {
     pub(crate) ground: String,
     pub(crate) reason: Option<&'a str>,
     pub(crate) instead: Option<&'a str>,
+    /// What to do, if there was nobody to ask.
+    pub(crate) remedy: Option<&'a Remedy>,
     pub(crate) id: String,
 }
 
@@ -23,14 +26,23 @@ impl Refusal<'_> {
             text += &format!(": {reason}");
         }
         if let Some(instead) = self.instead {
-            let stop = if text.ends_with(['.', '!', '?']) {
-                ""
-            } else {
-                "."
-            };
-            text += &format!("{stop} Instead: {instead}");
+            text += &format!("{} Instead: {instead}", stop_behind(&text));
         }
-        bounded_line(&text, &format!(" [{}]\n", self.id))
+        let end = format!(" [{}]\n", self.id);
+        let Some(remedy) = self.remedy else {
+            return bounded_line(&text, &end);
+        };
+        let stop = stop_behind(&text);
+        let [whole, short] = remedy
+            .in_words(&self.id)
+            .map(|it| format!("{stop} {it}{end}"));
+        if whole.trim_end_matches('\n').chars().all(is_printable)
+            && printable_len(&text) + whole.len() <= LINE_MAX_BYTES
+        {
+            bounded_line(&text, &whole)
+        } else {
+            bounded_line(&text, &short)
+        }
     }
 
     /// File name and arguments, cut.
@@ -39,10 +51,18 @@ impl Refusal<'_> {
     }
 }
 
+/// The full stop that a sentence lacks.
+fn stop_behind(text: &str) -> &'static str {
+    if text.ends_with(['.', '!', '?']) {
+        ""
+    } else {
+        "."
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::notices::LINE_MAX_BYTES;
 
     fn refusal<'a>(path: &'a [u8], argv: &'a [Vec<u8>], reason: Option<&'a str>) -> Refusal<'a> {
         let ground = "rule no-force-push".to_owned();
@@ -52,6 +72,7 @@ mod tests {
             ground,
             reason,
             instead: Some("push to a branch"),
+            remedy: None,
             id: "3f9c".into(),
         }
     }
@@ -77,5 +98,36 @@ mod tests {
                 .iter()
                 .all(|byte| (b' '..=b'~').contains(byte))
         );
+    }
+    #[test]
+    fn a_rule_that_fits_is_in_the_line_and_another_is_named() {
+        let argv = [b"git".to_vec(), b"push".to_vec()];
+        let line = |rule: Option<String>| {
+            let remedy = Remedy::of_rule(rule);
+            let refusal = Refusal {
+                instead: None,
+                remedy: Some(&remedy),
+                ..refusal(b"/usr/bin/git", &argv, None)
+            };
+            String::from_utf8(refusal.line()).unwrap()
+        };
+        let rule = |value: &str| {
+            let rule = format!("[[allow]]\nid = \"g1-prefix\"\ncommand = {value}\n");
+            line(Some(rule))
+        };
+        assert!(rule("\"git push\"").ends_with("). To allow: command = \"git push\" [3f9c]\n"));
+        let shown = "). execward explain 3f9c --rule prints a rule [3f9c]\n";
+        for hidden in [
+            &format!("'{}'", "x".repeat(480)),
+            "'caf\u{e9}'",
+            "'a'\ncwd = '/'",
+        ] {
+            let line = rule(hidden);
+            assert!(
+                line.ends_with(shown) && line.len() <= LINE_MAX_BYTES,
+                "{line}"
+            );
+        }
+        assert!(line(None).ends_with("). execward explain 3f9c says why [3f9c]\n"));
     }
 }

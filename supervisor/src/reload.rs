@@ -32,6 +32,8 @@ impl Gate {
             files: policy.notes.iter().map(names).collect(),
             rules: policy.rules.rules().filter(is_own).count(),
         };
+        self.check_outward(&policy.rules)
+            .map_err(|error| error.to_string())?;
         let moved = self.granted.beside(policy.rules);
         let moved = moved.map_err(|error| error.to_string())?;
         self.ledger

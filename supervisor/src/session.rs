@@ -34,8 +34,10 @@ use crate::kernel::Kernel;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
+use crate::messenger::Messenger;
 use crate::notices::Notices;
-use crate::own_process::{close_each, leave_to_command, raise_limits, take_signals};
+use crate::outward;
+use crate::own_process::{close_each, leave_to_command, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -49,6 +51,7 @@ use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::texts::Texts;
+use crate::threads::Threads;
 use crate::tracee::Tid;
 use crate::user::{UserError, environment};
 use crate::watch::{Pulse, Watch};
@@ -70,6 +73,8 @@ pub(crate) enum SessionError {
     Past(#[from] crate::past::PastError),
     #[error("{0}")]
     PidNamespace(#[from] PidNamespaceError),
+    #[error("{0}")]
+    Outward(#[from] outward::OutwardError),
     #[error("{0}; {DOCTOR}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
@@ -146,6 +151,7 @@ struct Parts {
     ledger: Ledger,
     watch: Watch,
     parking: Parking,
+    messenger: Option<Messenger>,
     listener: Rc<Listener>,
     settled: Settled,
     beginning: Beginning,
@@ -165,6 +171,7 @@ fn start(
     let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
+    let messenger = outward::messenger(&plan.policy.rules, &plan.policy.places.workspace)?;
     let mut kernel = sealed::kernel(&plan)?;
     let (log, log_note) = prepared_log(&plan, &mut kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
@@ -211,6 +218,7 @@ fn start(
         ledger,
         watch,
         parking,
+        messenger,
         listener,
         settled,
         beginning,
@@ -272,35 +280,6 @@ fn announce(link: &Link, waiting: &Waiting, notice: &str) -> Result<(), SessionE
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }
 
-/// The threads that may wait where the gate may not, each started before the listener exists.
-struct Threads {
-    readers: Readers,
-    notices: Notices,
-    watch: Watch,
-    log: Log,
-}
-
-impl Threads {
-    fn start(kernel: &Kernel, pulse: Pulse, log: Log) -> Result<Self, SessionError> {
-        raise_limits();
-        let proc = kernel
-            .proc
-            .try_clone()
-            .map_err(cannot("copy a descriptor"))?;
-        Ok(Self {
-            readers: Readers::start(kernel).map_err(cannot(
-                "start the threads that look files up, with descriptor tables of their own \
-                 (unshare)",
-            ))?,
-            notices: Notices::start().map_err(cannot("start the thread that tells of refusals"))?,
-            watch: Watch::start(proc, pulse).map_err(cannot("start the watching thread"))?,
-            log: log
-                .start_syncing()
-                .map_err(cannot("start the log's thread"))?,
-        })
-    }
-}
-
 impl Started {
     /// Lets CMD go and runs the gate to the session's end; whether it ended in order.
     fn run(self, link: Link) -> bool {
@@ -337,6 +316,7 @@ impl Started {
             room: Room::of_this_process(),
             queued: Default::default(),
             parking: parts.parking,
+            messenger: parts.messenger,
             notices: parts.notices,
             listener: parts.listener,
             signals: parts.signals,

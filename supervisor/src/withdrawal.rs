@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use nix::sys::signal::Signal;
 
+use crate::approval::Approvers;
 use crate::audit::Reason;
 use crate::control::{Notice, Settled, Unanswered};
 use crate::exec::Destinations;
@@ -51,9 +52,11 @@ impl Gate {
         if self.parking.next_look().is_none_or(|at| at > now) {
             return;
         }
+        self.look_below(now);
         for parked in self.parking.pending.expire(now) {
             self.expire(parked);
         }
+        self.settle_abandoned();
         let ended = self
             .parking
             .pending
@@ -65,8 +68,30 @@ impl Gate {
                 self.withdraw(parked, Reason::Signalled);
             }
         }
-        let is_idle = self.parking.pending.is_empty();
+        let is_idle = self.parking.pending.is_empty() && self.parking.from_below.is_empty();
         self.parking.next_look = (!is_idle).then(|| now + LOOK_EVERY);
+    }
+
+    /// Settles every question that nobody is left to answer, as one that is asked now would be.
+    fn settle_abandoned(&mut self) {
+        if self.parking.pending.is_empty() || self.parking.approvers() != Approvers::Nobody {
+            return;
+        }
+        // What whoever left said last, it said before it was counted out.
+        self.take_reports();
+        let open = self.parking.pending.iter();
+        let own = open.filter(|(_, parked)| parked.asked.higher.is_none());
+        for id in own.map(|(id, _)| id).collect::<Vec<_>>() {
+            let Some(mut parked) = self.parking.pending.withdraw(id) else {
+                continue;
+            };
+            if parked.notification.is_pending() {
+                parked.asked.is_abandoned = true;
+                self.examine(parked.notification, Some(parked.asked));
+            } else {
+                self.lose(parked.notification, Some(parked.asked));
+            }
+        }
     }
 
     /// Nobody answered in time. Where the policy lets such a call go, it is read again first.
@@ -78,9 +103,10 @@ impl Gate {
         self.withdraw(parked, Reason::Timeout);
     }
 
-    /// Ends every question: the session is over. A call of a tool that waits for its paths or
+    /// Ends every question, other sessions' too: the session is over. A call of a tool that waits for its paths or
     /// its text is judged without them.
     pub(crate) fn withdraw_all(&mut self) {
+        self.withdraw_all_below();
         let calls = std::mem::take(&mut self.awaiting.tool_calls).into_values();
         let shell_calls = std::mem::take(&mut self.awaiting.shell_calls).into_values();
         for question in calls.chain(shell_calls) {
@@ -96,6 +122,15 @@ impl Gate {
 
     /// Refuses a question's exec on `ground`; with a task that is gone, the record alone.
     fn withdraw(&mut self, parked: Parked, ground: Reason) {
+        self.refuse_parked(parked, |judgement| judgement.refused(ground));
+    }
+
+    /// Refuses a question's exec by what becomes of its judgement; with a task that is gone, the record alone.
+    pub(crate) fn refuse_parked(
+        &mut self,
+        parked: Parked,
+        ending: impl FnOnce(Judgement) -> Judgement,
+    ) {
         let Parked {
             notification,
             mut subject,
@@ -106,7 +141,7 @@ impl Gate {
             return self.lose(notification, Some(asked));
         }
         subject.asked = Some(asked);
-        self.refuse_exec(notification, subject, &judgement.refused(ground));
+        self.refuse_exec(notification, subject, &ending(judgement));
     }
 
     /// Lets go of a notification whose task is gone. What was asked gets its decision: none.
@@ -127,6 +162,13 @@ impl Gate {
 
     /// Tells clients how a question ended.
     pub(crate) fn settle_question(&self, asked: &Asked, is_allowed: bool, ground: Reason) {
+        if let Some(to) = &asked.higher {
+            // Nobody here has heard of it.
+            if asked.answer.is_none() {
+                self.take_back(to, asked.exec_id);
+            }
+            return;
+        }
         let session = &self.parking.session;
         let settled = Settled::new(
             session,
@@ -134,7 +176,7 @@ impl Gate {
             is_allowed,
             ground.as_str().to_owned(),
         );
-        let client = asked.answer.as_ref().map(|answer| answer.client);
+        let client = asked.answer.as_ref().and_then(|answer| answer.client);
         self.parking.tell(Notice::Settled(settled, client));
     }
 }

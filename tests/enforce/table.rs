@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 42] = [
+const TESTS: [&str; 45] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -28,6 +28,7 @@ const TESTS: [&str; 42] = [
     include_str!("learn.rs"),
     include_str!("lifetime.rs"),
     include_str!("named.rs"),
+    include_str!("notify.rs"),
     include_str!("operated.rs"),
     include_str!("pid_namespace.rs"),
     include_str!("pid_namespace/ends.rs"),
@@ -44,6 +45,8 @@ const TESTS: [&str; 42] = [
     include_str!("task.rs"),
     include_str!("terminal.rs"),
     include_str!("threads.rs"),
+    include_str!("tier.rs"),
+    include_str!("unattended.rs"),
     include_str!("user.rs"),
     include_str!("verdict.rs"),
     include_str!("watch.rs"),

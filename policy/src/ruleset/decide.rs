@@ -14,8 +14,8 @@ use crate::wrapper;
 impl Ruleset {
     /// Judges one exec at the time `now`.
     ///
-    /// A deny that holds decides, and so does an ask that is to be put to a higher supervisor,
-    /// since there is none: it denies. Else an ask that holds and that no allow of a higher layer
+    /// A deny that holds decides, and so does an ask that is to be put to a higher supervisor where no
+    /// policy names one: it denies. Where one does, it is the ask that counts. Else an ask that holds and that no allow of a higher layer
     /// lifts, an allow that holds, a program among the `children` of an ancestor's rule, or
     /// none of these, goes through the modes. Of a file that brings rights, what asks about those and
     /// what else the rules say go through them apart, and the stricter verdict is taken. The function
@@ -36,7 +36,8 @@ impl Ruleset {
             return Verdict::of_rule(Decision::Deny, rule);
         }
         let asked = of(Action::Ask);
-        if let Some(rule) = asked.filter(|rule| rule.escalates()) {
+        let escalating = asked.filter(|rule| rule.escalates());
+        if let (Some(rule), None) = (escalating, self.escalate_to()) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
         if !images.all().any(Image::gains_rights) {
@@ -52,7 +53,7 @@ impl Ruleset {
             };
             self.table.first_of(Action::Ask, images.all(), is_about)
         };
-        let by_rules = match about(Category::Rules) {
+        let by_rules = match escalating.or_else(|| about(Category::Rules)) {
             Some(rule) => self.asked(rule),
             None => self.unasked(self.allow(&images, now), &images, now),
         };

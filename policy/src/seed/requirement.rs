@@ -192,7 +192,7 @@ fn refusal(ruleset: &Ruleset, basis: Basis<'_>, name: impl Fn(&Rule) -> String) 
     };
     match basis {
         Basis::Rule(rule) | Basis::Children(rule) => match rule.action() {
-            Action::Ask if rule.escalates() => {
+            Action::Ask if rule.escalates() && ruleset.escalate_to().is_none() => {
                 format!(
                     "`{}` asks a higher supervisor, and there is none",
                     name(rule)

@@ -48,7 +48,7 @@ fn unknown_keys_and_values_come_with_the_nearest_spelling() {
                 "unknown key `denies`",
                 Some(
                     "the keys of the top of the file are `version`, `layer`, `include`, \
-                     `trusted_dirs`, `mode`, `allow`, `ask`, `deny`, `tools`, \
+                     `trusted_dirs`, `notify`, `mode`, `allow`, `ask`, `deny`, `tools`, \
                      `safe_bins`, `charter`, `env`"
                 )
             ),
@@ -113,8 +113,6 @@ fn every_key_that_does_not_work_yet_says_so() {
         1,
         message,
     );
-    let message = "`escalate_to` is not supported by this version yet";
-    assert_fault("version = 1\n[mode]\nescalate_to = '/x'", 3, 1, message);
 }
 
 #[test]

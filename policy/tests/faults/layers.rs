@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use execward_policy::{Included, Includes, Layer, Ruleset, Source};
+use execward_policy::{Included, Includes, Layer, NoIncludes, Ruleset, Source};
 
 use crate::{assert_fault, faults, load, places};
 
@@ -45,6 +45,40 @@ fn an_agents_file_states_rules_and_nothing_that_they_rest_on() {
             "p.toml:8:1: a file of the layer `agent` may not have `children`",
         ]
     );
+}
+
+#[test]
+fn what_hears_of_questions_outside_is_the_users_to_name() {
+    let notify = "notify = ['/usr/bin/notify-send', 'asked']";
+    for layer in ["agent", "floor"] {
+        assert_fault(
+            &format!("version = 1\nlayer = '{layer}'\n{notify}"),
+            3,
+            1,
+            &format!("a file of the layer `{layer}` may not have `notify`"),
+        );
+    }
+    let escalate = "mode = { security = 'full', escalate_to = '/run/up' }";
+    assert_fault(
+        &format!("version = 1\nlayer = 'agent'\n{escalate}"),
+        3,
+        43,
+        "a file of the layer `agent` may not have `escalate_to`",
+    );
+    for (layer, text) in [("user", notify), ("user", escalate), ("floor", escalate)] {
+        let text = format!("version = 1\nlayer = '{layer}'\n{text}");
+        let source = Source {
+            name: "p",
+            text: text.as_bytes(),
+            layer: Layer::User,
+        };
+        let loaded = Ruleset::load(&[source], &places(), &NoIncludes);
+        assert!(loaded.is_ok(), "{layer} {text}");
+    }
+    let message = "the program of `notify` begins with `/`";
+    assert_fault("version = 1\nnotify = ['notify-send']", 2, 11, message);
+    let message = "the path of a higher supervisor's socket begins with `/`";
+    assert_fault("version = 1\nmode.escalate_to = 'up'", 2, 20, message);
 }
 
 #[test]

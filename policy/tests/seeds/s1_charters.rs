@@ -164,6 +164,19 @@ fn r108_what_goes_higher_is_denied_where_nobody_is() {
 }
 
 #[test]
+fn r152_a_higher_tier_is_asked_where_there_is_one() {
+    let ruleset = chartered(
+        "security = 'full', escalate_to = '/run/up/control'",
+        &["escalate = ['terraform apply', 'mcp__deploy']"],
+    );
+    let verdict = ruleset.decide(&call("terraform apply"), NOW);
+    assert_eq!(verdict.decision(), Decision::Ask);
+    assert!(verdict.rule().is_some_and(execward_policy::Rule::escalates));
+    // Whoever makes a call of a tool asks by itself, and nobody higher.
+    assert_eq!(decide_tool(&ruleset, "mcp__deploy"), Decision::Deny);
+}
+
+#[test]
 fn o39_a_charter_reaches_commands_and_a_deny_comes_first() {
     let ruleset = chartered(
         ON_MISS,

@@ -1,8 +1,9 @@
 //! What records say of questions and their answers.
 
 use nix::sys::socket::UnixCredentials;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::control::{AskedAs, EscalatedFrom};
 use crate::grants::{Grant, Span};
 
 /// A question and its answer, in the exec's records.
@@ -11,7 +12,7 @@ pub(crate) struct ApprovalNote {
     /// Who answered, as the kernel says.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) by: Option<Approver>,
-    /// By what way the answer came: `socket`.
+    /// By what way the answer came: `socket`, or `escalation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) channel: Option<&'static str>,
     /// How long the answer holds: `once`, `session`, `always`, or until when.
@@ -26,6 +27,15 @@ pub(crate) struct ApprovalNote {
     /// What the approver said.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) reason: Option<String>,
+    /// The control socket of the higher supervisor that it was put to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) escalated_to: Option<String>,
+    /// The session that was asked there, and the question's ID in its records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) asked_as: Option<AskedAs>,
+    /// The session whose exec it is about, and the exec's ID in its records.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) escalated_from: Option<EscalatedFrom>,
 }
 
 /// What somebody said of calls, in the records of its beginning and its end.
@@ -64,7 +74,7 @@ impl GrantNote {
 }
 
 /// A process that sends control messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Approver {
     /// Its real user.
     pub(crate) uid: u32,

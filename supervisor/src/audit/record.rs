@@ -38,6 +38,22 @@ pub(crate) enum Body {
         decision: Decided,
         approval: ApprovalNote,
     },
+    /// A question of another session is put to this one's people.
+    #[serde(rename = "escalation.held")]
+    EscalationHeld {
+        exec_id: ExecId,
+        sender: Approver,
+        /// The exec, as the other session tells of it.
+        proc: serde_json::Value,
+        approval: ApprovalNote,
+    },
+    /// How that ended. Written before anybody is told.
+    #[serde(rename = "escalation.settled")]
+    EscalationSettled {
+        exec_id: ExecId,
+        decision: Decided,
+        approval: ApprovalNote,
+    },
     /// What was decided about a call of a tool, which its host makes or not.
     #[serde(rename = "tool.decision")]
     ToolDecision {
@@ -134,6 +150,9 @@ pub(crate) struct Decided {
     /// How many execs were refused within the last minute, where that is too many: the line says to stop.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) refused_lately: Option<usize>,
+    /// The rule that would have allowed it, of a question that there was nobody to put to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) to_allow: Option<String>,
 }
 
 /// A rule, as far as a reader needs it to find it.
@@ -185,6 +204,8 @@ impl Body {
             Self::Decision { proc, .. } | Self::Held { proc, .. } => &proc.exact,
             Self::Outcome { outcome, .. } => &outcome.exact,
             Self::ToolDecision { .. }
+            | Self::EscalationHeld { .. }
+            | Self::EscalationSettled { .. }
             | Self::ApprovalRefused { .. }
             | Self::GrantAdded { .. }
             | Self::GrantRemoved { .. }

@@ -43,6 +43,8 @@ impl Claim {
             Body::ToolDecision { decision, .. } => decision.verdict == "allow",
             Body::SessionStart(_) => true,
             Body::Held { .. }
+            | Body::EscalationHeld { .. }
+            | Body::EscalationSettled { .. }
             | Body::ApprovalRefused { .. }
             | Body::GrantAdded { .. }
             | Body::GrantRemoved { .. }

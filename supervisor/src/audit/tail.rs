@@ -146,6 +146,14 @@ fn one_line(record: &Value) -> String {
     let what = match text(record, "/type") {
         "exec.decision" => decision(record),
         "exec.held" => held(record),
+        "escalation.held" => format!("{}, of {}", held(record), from_below(record)),
+        "escalation.settled" => format!(
+            "{} {} ({}), of {}",
+            text(record, "/exec_id"),
+            text(record, "/decision/verdict"),
+            escaped(text(record, "/decision/reason")),
+            from_below(record)
+        ),
         "exec.outcome" => outcome(record),
         "tool.decision" => tool(record),
         "approval.refused" => format!(
@@ -191,6 +199,14 @@ fn one_line(record: &Value) -> String {
     line.truncate(SHOWN_MAX_BYTES);
     line.truncate(line.trim_end().len());
     line
+}
+
+fn from_below(record: &Value) -> String {
+    format!(
+        "session {}, where it is {}",
+        escaped(text(record, "/approval/escalated_from/session")),
+        escaped(text(record, "/approval/escalated_from/requestId"))
+    )
 }
 
 /// What an earlier session left of a record, if it did.

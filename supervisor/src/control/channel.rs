@@ -13,6 +13,7 @@ use execward_policy::Places as PolicyPlaces;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
+use super::escalation::{Escalated, EscalationSettled};
 use super::peer::Peer;
 use super::place::SocketPlace;
 use super::sender::Bouncer;
@@ -53,6 +54,8 @@ pub(crate) enum Notice {
     Stopping(ClientId),
     /// What the policy says of a call that the client asked about.
     ToolJudged(ClientId, Box<ToolVerdict>),
+    /// How a question ended that the client's session put.
+    EscalationSettled(ClientId, Box<EscalationSettled>),
 }
 
 /// What the control channel tells the gate.
@@ -98,6 +101,19 @@ pub(crate) enum Report {
         sender: Approver,
         client: ClientId,
     },
+    /// Someone who may puts a question of another session.
+    Escalated {
+        question: Box<Escalated>,
+        sender: Approver,
+        client: ClientId,
+    },
+    /// It needs no answer any more.
+    EscalationWithdrawn {
+        request_id: ExecId,
+        client: ClientId,
+    },
+    /// A client that put questions is gone.
+    Left(ClientId),
     /// Someone who may not.
     Refused { sender: Approver, why: String },
 }
@@ -338,7 +354,10 @@ mod tests {
             | Report::Revoke { .. }
             | Report::Status(_)
             | Report::Stop { .. }
-            | Report::Tool { .. } => None,
+            | Report::Tool { .. }
+            | Report::Escalated { .. }
+            | Report::EscalationWithdrawn { .. }
+            | Report::Left(_) => None,
         };
         let whys: Option<Vec<_>> = control.close().into_iter().map(why).collect();
         let whys = whys.expect("nobody is heard");

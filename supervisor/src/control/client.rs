@@ -347,6 +347,12 @@ impl Session {
         Ok(Feed::of(self.name, self.reader.into_inner(), unread)?)
     }
 
+    /// The connection itself, and what has come in over it.
+    pub(crate) fn into_stream(self) -> (UnixStream, Vec<u8>) {
+        let begun = self.reader.buffer().to_vec();
+        (self.reader.into_inner(), begun)
+    }
+
     fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
         let line = line(message).map_err(io::Error::from)?;
         match self.reader.get_mut().write_all(&line) {

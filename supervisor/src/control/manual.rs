@@ -94,12 +94,15 @@ fn the_messages_of_the_manual_are_those_of_the_code() {
             "status",
             "stop",
             "tool_check",
+            "escalate",
+            "escalation_withdrawn",
         ],
     );
     check_section::<FromGate>(
         "From the gate",
         &[
             "hello",
+            "escalation_settled",
             "approval_required",
             "listed",
             "subscribed",

@@ -3,6 +3,7 @@
 mod channel;
 mod client;
 mod connection;
+mod escalation;
 mod feed;
 #[cfg(test)]
 mod manual;
@@ -19,6 +20,7 @@ mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
+pub(crate) use escalation::{AskedAs, Escalated, EscalatedFrom, EscalationSettled};
 pub(crate) use feed::Feed;
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
@@ -26,6 +28,7 @@ pub(crate) use status::{Execs, Health, InForce, LogState, Questions, Status};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending, status, stop};
 pub(crate) use wire::{
-    Decision, FromGate, PolicyLoaded, REASON_MAX_BYTES, Request, Required, Response, Scope,
-    Settled, ShownGrant, ShownProcess, Unanswered,
+    Decision, FromClient, FromGate, LINE_MAX_BYTES as CLIENT_LINE_MAX_BYTES, PolicyLoaded,
+    REASON_MAX_BYTES, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
+    Unanswered, line,
 };

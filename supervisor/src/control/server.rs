@@ -53,6 +53,8 @@ struct Client {
     writer: JoinHandle<()>,
     has_greeted: bool,
     is_subscribed: bool,
+    /// Whether it put questions of another session.
+    has_escalated: bool,
     /// What it has sent of a policy.
     bundle: String,
 }
@@ -152,6 +154,9 @@ impl Server {
                 self.send(client, &rendered(&FromGate::Status(status)));
             }
             Notice::Stopping(client) => self.send(client, &rendered(&FromGate::Stopping)),
+            Notice::EscalationSettled(client, settled) => {
+                self.send(client, &rendered(&FromGate::EscalationSettled(settled)));
+            }
             Notice::ToolJudged(client, verdict) => {
                 self.send(client, &rendered(&FromGate::ToolVerdict(*verdict)));
             }
@@ -230,6 +235,7 @@ impl Server {
             writer,
             has_greeted: false,
             is_subscribed: false,
+            has_escalated: false,
             bundle: String::new(),
         };
         self.clients.insert(id, client);
@@ -303,6 +309,11 @@ impl Server {
         if let Some(known) = self.clients.remove(&client) {
             known.reader.abort();
             self.count_subscribers();
+            if known.has_escalated
+                && let Err(error) = self.desk.report(Report::Left(client))
+            {
+                tracing::warn!(%error, "questions of a client that is gone stay open");
+            }
             // What is queued is sent if it is read soon; the connection is closed either way.
             let mut writer = known.writer;
             tokio::spawn(async move {

@@ -249,15 +249,18 @@ fn one_line(required: &Required, now: Timestamp) -> String {
         (Some(rule), None) => format!("rule {}", escaped(&rule.id)),
         (None, _) => "not in the policy".to_owned(),
     };
+    let from = request.escalated_from.as_ref();
+    let from = from.map(|it| format!("; asked by session {}", escaped(&it.session)));
     let left = request.expires_at.duration_since(now);
     let left = Duration::try_from(left).unwrap_or_default();
     format!(
-        "{} {}  (process {} in {}{}; {ground}; {} in {})",
+        "{} {}  (process {} in {}{}; {ground}{}; {} in {})",
         required.request_id,
         command(required),
         pid.unwrap_or_default(),
         quoted(cwd.unwrap_or_default()),
         below(&request.ancestry),
+        from.unwrap_or_default(),
         request.unanswered.in_words(),
         in_words(left)
     )

@@ -24,6 +24,9 @@
 //! stopping                             ──►  and closes when nobody is left
 //!                                      ◄── tool_check {requestId, tool, …}
 //! tool_verdict {requestId, verdict}    ──►  once it is recorded
+//!                                      ◄── escalate {sessionId, requestId, digest, request}
+//!                                      ◄── escalation_withdrawn {requestId}
+//! escalation_settled {requestId}       ──►  once it is recorded
 //! error {error}                        ──►  to whatever cannot be done
 //! ```
 //!
@@ -33,6 +36,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::escalation::{Escalated, EscalatedFrom, EscalationSettled};
 use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment, ShownScript, ShownVariables};
@@ -94,6 +98,8 @@ pub(crate) enum FromGate {
     Status(Box<Status>),
     /// The session is ended: the connection closes when nobody is left.
     Stopping,
+    /// A question of the client's session is answered, or will not be.
+    EscalationSettled(Box<EscalationSettled>),
     /// What the client asked for is not done.
     Error { error: String },
 }
@@ -154,6 +160,9 @@ pub(crate) struct Request {
     /// The rules that could be saved, so that calls like this one are not asked about again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(crate) amendments: Vec<ShownAmendment>,
+    /// The session whose exec it is about, if that is another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) escalated_from: Option<EscalatedFrom>,
 }
 
 /// A process that is an ancestor of the one that asks, as it is now.
@@ -232,6 +241,11 @@ pub(crate) enum FromClient {
     },
     /// Judge a call of a tool that the client is about to make.
     ToolCheck(ToolCheck),
+    /// Put a question of another session to this one's people.
+    Escalate(Box<Escalated>),
+    /// Such a question is settled already.
+    #[serde(rename_all = "camelCase")]
+    EscalationWithdrawn { request_id: ExecId },
 }
 
 /// An answer to one question.
@@ -351,6 +365,7 @@ impl Request {
             script: None,
             environment: ShownVariables::default(),
             amendments: Vec::new(),
+            escalated_from: None,
         })
     }
 }

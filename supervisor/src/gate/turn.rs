@@ -20,6 +20,7 @@ pub(super) struct Ready {
     pub(super) signal: bool,
     pub(super) reader: bool,
     pub(super) control: bool,
+    pub(super) messenger: bool,
     pub(super) link: bool,
     pub(super) shim: bool,
 }
@@ -43,6 +44,10 @@ impl Gate {
         });
         let control_at = self.parking.control.as_ref().map(|control| {
             fds.push(PollFd::new(control.as_fd(), PollFlags::POLLIN));
+            fds.len() - 1
+        });
+        let messenger_at = self.messenger.as_ref().map(|messenger| {
+            fds.push(PollFd::new(messenger.socket(), PollFlags::POLLIN));
             fds.len() - 1
         });
         // Nothing is to be done but to wake up.
@@ -81,6 +86,7 @@ impl Gate {
             hangup: listener.intersects(PollFlags::POLLHUP | PollFlags::POLLERR),
             link: link_at.is_some_and(|at| seen(at).intersects(PollFlags::POLLHUP)),
             control: control_at.is_some_and(|at| !seen(at).is_empty()),
+            messenger: messenger_at.is_some_and(|at| !seen(at).is_empty()),
             shim: shim_at.is_some_and(|at| !seen(at).is_empty()),
             reader: is_late || (readers_at..fds.len()).any(|at| !seen(at).is_empty()),
         })

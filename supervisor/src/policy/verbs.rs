@@ -7,7 +7,7 @@ use std::os::unix::fs::OpenOptionsExt;
 use execward_policy::{BUILTIN, Rule, classes, command_table, preset, schema};
 
 use super::{LoadedPolicy, PolicyError, accept, files, import, learn, lint, replay, trial};
-use crate::audit::escaped;
+use crate::audit::{escaped, quoted};
 use crate::cli::{InitArgs, LoadArgs, PolicyArgs, PolicyCommand, ShowArgs};
 use crate::control::{self, VerbError};
 use crate::exit::ExitStatus;
@@ -119,6 +119,14 @@ fn show(args: &ShowArgs, out: &mut impl Write) -> Result<(), PolicyError> {
             .map_or(String::new(), |approval| format!(", approval = {approval}")),
         policy.rules.ask_timeout().as_secs()
     )?;
+    if let Some(to) = policy.rules.escalate_to() {
+        writeln!(out, "asks with `escalate` go to {}", escaped(to))?;
+    }
+    if let Some(notify) = policy.rules.notify() {
+        let words = notify.argv.iter().map(|word| quoted(word));
+        let words = words.collect::<Vec<_>>().join(" ");
+        writeln!(out, "of each question is told: {words}")?;
+    }
     for (tool, mode) in policy.rules.tool_modes() {
         let tool = escaped(tool);
         writeln!(

@@ -136,14 +136,16 @@ impl<'r> Reference<'r> {
         let mut payloads = wrapper::payloads(&images.program);
         let deny = self.denying(request);
         let deny = deny.or_else(|| payloads.find_map(|payload| self.denying_payload(&payload)));
-        if let Some(rule) = deny.or_else(|| self.asking(&images, Rule::escalates)) {
+        let escalating = self.asking(&images, Rule::escalates);
+        let unheard = escalating.filter(|_| self.ruleset.escalate_to().is_none());
+        if let Some(rule) = deny.or(unheard) {
             return Verdict::of_rule(Decision::Deny, rule);
         }
         let about = |category| self.asking(&images, |rule| rule.category() == category);
         let judged = |state, category, basis| self.ruleset.modes.judge(state, category, basis);
         let by_rights = about(Category::Sandbox)
             .map(|rule| judged(State::Asked, Category::Sandbox, Some(Basis::Rule(rule))));
-        let (state, basis) = if let Some(rule) = about(Category::Rules) {
+        let (state, basis) = if let Some(rule) = escalating.or_else(|| about(Category::Rules)) {
             (State::Asked, Some(Basis::Rule(rule)))
         } else if let Some(rule) = self.allowing(&images) {
             (State::Allowed, Some(Basis::Rule(rule)))

@@ -64,6 +64,31 @@ fn a_question_for_a_higher_supervisor_is_a_refusal_unless_it_is_lifted() {
 }
 
 #[test]
+fn a_question_for_a_higher_supervisor_is_one_where_a_policy_names_it() {
+    let asks = "[[ask]]\nid = 'a'\nprogram = 'x'\nescalate = true\n\
+        [[ask]]\nid = '0'\nprogram = 'x'";
+    let agent = format!("version = 1\n{asks}");
+    for (mode, expected) in [
+        ("security = 'full', ask_fallback = 'full'", Decision::Ask),
+        ("security = 'allowlist'", Decision::Ask),
+        ("security = 'full', ask = 'off'", Decision::Deny),
+        ("security = 'deny'", Decision::Deny),
+        ("security = 'full', approval = 'never'", Decision::Deny),
+    ] {
+        let user = format!("version = 1\nmode = {{ {mode}, escalate_to = '/run/up' }}");
+        let ruleset = load(&[(&agent, Layer::Agent), (&user, Layer::User)]);
+        assert_eq!(ruleset.escalate_to(), Some("/run/up"));
+        let request = ExecRequest::new(ProgramFile::at("/usr/bin/x"), vec![b"x".to_vec()]);
+        let verdict = ruleset.decide(&request, Timestamp::UNIX_EPOCH);
+        assert_eq!(verdict.decision(), expected, "{mode}");
+        assert_eq!(verdict.unanswered(), Decision::Deny, "{mode}");
+        if expected == Decision::Ask {
+            assert_eq!(verdict.rule().map(Rule::id), Some("a"));
+        }
+    }
+}
+
+#[test]
 fn a_variable_is_looked_for_in_the_call_and_missed_in_doubt() {
     let ruleset = policy(
         "[[allow]]\nid = 'a'\nprogram = 'aws'\n\

@@ -66,23 +66,33 @@ impl Server {
                     client,
                 },
             ),
-            FromClient::ToolCheck(check) => self.pass_check(client, check, sender),
+            FromClient::Escalate(question) => {
+                known.has_escalated = true;
+                let report = Report::Escalated {
+                    question,
+                    sender,
+                    client,
+                };
+                self.report(client, report);
+            }
+            FromClient::EscalationWithdrawn { request_id } => {
+                self.report(client, Report::EscalationWithdrawn { request_id, client });
+            }
+            FromClient::ToolCheck(check) => self.check_tool(client, check, sender),
         }
     }
 
-    fn pass_check(&mut self, client: ClientId, check: ToolCheck, sender: Approver) {
+    fn check_tool(&mut self, client: ClientId, check: ToolCheck, sender: Approver) {
         if let Err(why) = check.check() {
             return self.refuse(client, format!("tool_check: {why}"));
         }
         let check = Box::new(check);
-        self.report(
+        let report = Report::Tool {
+            check,
+            sender,
             client,
-            Report::Tool {
-                check,
-                sender,
-                client,
-            },
-        );
+        };
+        self.report(client, report);
     }
 
     /// Compiles what the client sent, on a thread that nothing waits for: its paths may lead to a

@@ -72,6 +72,7 @@ fn a_question_has_the_names_of_the_contract_and_is_ascii() {
             script: None,
             environment: ShownVariables::default(),
             amendments: Vec::new(),
+            escalated_from: None,
         },
     }));
     let line = line(&required).unwrap();
@@ -137,7 +138,19 @@ fn any_request() -> impl Strategy<Value = Value> {
             "arguments": arguments, "cwd": cwd,
         })
     });
+    let escalated = (any_text(), any::<u64>(), any_json());
+    let escalated = escalated.prop_map(|(text, id, proc)| {
+        let at = Timestamp::UNIX_EPOCH.to_string();
+        json!({
+            "type": "escalate", "sessionId": text, "session": text, "digest": text,
+            "requestId": format!("{id:x}"), "request": {
+                "proc": proc, "askedAt": at, "expiresAt": at,
+                "escalatedFrom": {"sessionId": text, "session": text, "requestId": "1"},
+            },
+        })
+    });
     prop_oneof![
+        escalated,
         any::<u32>().prop_map(|protocol| json!({"type": "hello", "protocol": protocol})),
         select(vec!["list", "subscribe", "policy_load"]).prop_map(|kind| json!({"type": kind})),
         any_text().prop_map(|part| json!({"type": "policy_part", "part": part})),
