@@ -18,6 +18,7 @@ use crate::plan::Plan;
 use crate::seccomp::Listener;
 use crate::session::SessionError;
 use crate::system::{SystemError, cannot};
+use crate::terminal;
 use crate::user::environment;
 
 /// How long the shim may take to install its filter.
@@ -53,9 +54,13 @@ impl Drop for Waiting {
     }
 }
 
-/// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group: an exec before the filter
-/// exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, SystemError> {
+/// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group, or on a terminal of CMD's own
+/// in a group of its own: an exec before the filter exists. No code of ours runs between fork and exec.
+pub(crate) fn spawn_shim(
+    socket: &OwnedFd,
+    terminal: Option<&OwnedFd>,
+    plan: &Plan<'_>,
+) -> Result<Waiting, SystemError> {
     const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
     let group = getpgid(Some(front)).map_err(cannot(START))?;
@@ -73,7 +78,9 @@ pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, S
         .args(&plan.args.cmd)
         .env_clear()
         .envs(environment(plan.user.as_ref()));
-    let shim = if plan.args.pid_namespace {
+    let shim = if let Some(terminal) = terminal {
+        in_foreground(terminal, &mut shim).map_err(cannot(START))?
+    } else if plan.args.pid_namespace {
         born_into(group, &mut shim).map_err(cannot(START))?
     } else {
         let spawned = shim.process_group(group.as_raw()).spawn();
@@ -83,6 +90,17 @@ pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, S
         shim,
         is_released: false,
     })
+}
+
+/// Starts a process in a group of its own, which has `terminal`'s keys.
+fn in_foreground(terminal: &OwnedFd, process: &mut Command) -> io::Result<Child> {
+    let mut spawned = process.process_group(0).spawn()?;
+    if let Err(error) = terminal::give(terminal, spawned.id()) {
+        spawned.kill()?;
+        spawned.wait()?;
+        return Err(error);
+    }
+    Ok(spawned)
 }
 
 /// Starts a process in a group for which it has no number to join it by: the gate joins for it, and

@@ -12,8 +12,8 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{
-    Approvers, FactsDigest, Pending, Prompt, Refused, ShownAmendment, ShownScript, ShownVariables,
-    Waiting,
+    Approvers, FactsDigest, Pending, Prompt, Refused, Seat, ShownAmendment, ShownScript,
+    ShownVariables, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
@@ -44,7 +44,7 @@ const ANCESTRY_MAX: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Parking {
     prompt: Prompt,
-    has_terminal: bool,
+    seat: Seat,
     pub(crate) session: SessionNote,
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
@@ -87,16 +87,21 @@ pub(crate) struct Asked {
 }
 
 impl Parking {
-    /// Opens the control channel, unless nobody is ever to be asked and no socket is named.
+    /// Opens the control channel, unless nobody is ever to be asked and no socket is named. `has_prompt`: the
+    /// front asks on its terminal.
     ///
     /// # Errors
     /// If it cannot be had.
-    pub(crate) fn start(plan: &Plan<'_>, proc: Procfs) -> Result<Self, ControlError> {
+    pub(crate) fn start(
+        plan: &Plan<'_>,
+        has_prompt: bool,
+        proc: Procfs,
+    ) -> Result<Self, ControlError> {
         let (args, session) = (plan.args, plan.note.clone());
         let at = match (&args.control, args.prompt) {
             (Some(path), _) => Some(SocketPlace::listen_at(path)?),
             (None, Prompt::None) => None,
-            (None, Prompt::Auto | Prompt::Socket) => Some(SocketPlace::listen_below(
+            (None, Prompt::Auto | Prompt::Tty | Prompt::Socket) => Some(SocketPlace::listen_below(
                 plan.places.sockets(),
                 &session.name,
             )?),
@@ -109,12 +114,9 @@ impl Parking {
                 Some(Control::start(at, session.clone(), meant, bouncer)?)
             }
         };
-        // The gate is in the front's session, so its terminal is the front's.
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let has_terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok();
         Ok(Self {
             prompt: args.prompt,
-            has_terminal,
+            seat: seat(has_prompt),
             session,
             control,
             pending: Pending::default(),
@@ -130,8 +132,14 @@ impl Parking {
         let Some(control) = self.control.as_ref().filter(|control| control.is_open()) else {
             return Approvers::Nobody;
         };
-        self.prompt
-            .approvers(self.has_terminal, control.subscribers())
+        self.prompt.approvers(self.seat, control.subscribers())
+    }
+
+    /// Nobody is at the front's terminal any more.
+    pub(crate) fn front_is_gone(&mut self) {
+        if self.seat == Seat::Prompt {
+            self.seat = Seat::Empty;
+        }
     }
 
     /// For the session's first line: who is asked, and how.
@@ -149,7 +157,8 @@ impl Parking {
             return "asks are refused (--prompt none)".to_owned();
         };
         let path = control.path();
-        match self.prompt.approvers(self.has_terminal, 0) {
+        match self.prompt.approvers(self.seat, 0) {
+            Approvers::Prompt => format!("asks wait {timeout} for your answer on this terminal"),
             Approvers::Terminal => format!(
                 "asks wait {timeout} for `{} allow ID` in another terminal",
                 execward.display()
@@ -172,6 +181,16 @@ impl Parking {
         if let Some(control) = &self.control {
             control.tell(notice);
         }
+    }
+}
+
+/// Without a prompt the gate is in the front's session, so its terminal is the front's.
+fn seat(has_prompt: bool) -> Seat {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    match has_prompt {
+        true => Seat::Prompt,
+        false if rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok() => Seat::Reader,
+        false => Seat::Empty,
     }
 }
 
@@ -217,7 +236,7 @@ impl Gate {
         let refusal = match approvers {
             Approvers::Nobody => Some(Reason::NoApprover),
             _ if self.parking.cut_short.holds(subject.caller.pid, now) => Some(Reason::Signalled),
-            Approvers::Terminal | Approvers::Socket => {
+            Approvers::Prompt | Approvers::Terminal | Approvers::Socket => {
                 (!subject.share.may_wait()).then_some(Reason::Overload)
             }
         };

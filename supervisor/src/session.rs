@@ -29,6 +29,7 @@ use crate::grants::Granted;
 use crate::handover::{Waiting, receive_listener, spawn_shim};
 use crate::hidden::{self, HideError};
 use crate::influence::Protected;
+use crate::inherited::Inherited;
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::ledger::Ledger;
@@ -48,9 +49,10 @@ use crate::seccomp::Listener;
 use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{DOCTOR, SystemError, cannot};
+use crate::terminal;
 use crate::texts::Texts;
 use crate::tracee::Tid;
-use crate::user::{UserError, environment};
+use crate::user::{AnotherUser, UserError, environment};
 use crate::watch::{Pulse, Watch};
 
 /// Why a session did not start. Its text is shown behind `execward: `, and nothing ran.
@@ -101,23 +103,15 @@ const CONFINE: &str = "give up what the gate needs no more (seccomp)";
 const KEEP_PARSER: &str = "start the process that keeps the parser of texts";
 pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
-/// What the front handed over, and which descriptors are the caller's.
-#[derive(Debug)]
-pub(crate) struct Inherited {
-    pub(crate) link: Link,
-    pub(crate) pulse: Pulse,
-    /// Descriptors above 2 that are CMD's to inherit and not the gate's to keep.
-    pub(crate) callers: Vec<RawFd>,
-}
-
 /// Runs the gate. Failures go to the front, which says them.
 pub(crate) fn run(args: &RunArgs, inherited: Inherited) -> bool {
     let Inherited {
         link,
         pulse,
+        terminal,
         callers,
     } = inherited;
-    match start(args, &link, pulse, &callers) {
+    match start(args, &link, pulse, terminal, &callers) {
         Ok(started) => started.run(link),
         Err(error) => {
             if let Err(untold) = link.send(&Message::Failed(error.to_string())) {
@@ -159,9 +153,14 @@ fn start(
     args: &RunArgs,
     link: &Link,
     pulse: Pulse,
+    mut terminal: Option<OwnedFd>,
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
+    if let Some(terminal) = &terminal {
+        let owner = plan.user.as_ref().map(AnotherUser::uid);
+        terminal::lead(terminal, owner).map_err(cannot("lead a session on CMD's terminal"))?;
+    }
     let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
@@ -171,8 +170,9 @@ fn start(
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let (namespace, waiting) = spawned(&theirs, &plan)?;
+    let (namespace, waiting) = spawned(&theirs, terminal.as_ref(), &plan)?;
     drop(theirs);
+    let has_prompt = terminal.take().is_some();
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
@@ -185,7 +185,8 @@ fn start(
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
     let proc = kernel.proc.try_clone();
-    let parking = Parking::start(&plan, proc.map_err(cannot("copy a descriptor"))?)?;
+    let proc = proc.map_err(cannot("copy a descriptor"))?;
+    let parking = Parking::start(&plan, has_prompt, proc)?;
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
@@ -199,7 +200,7 @@ fn start(
     let notice = plan.in_words(&parking, log_note);
     let first = ledger.start(plan.session_start(log_note), &watch);
     first.map_err(|error| first_record(&plan, error))?;
-    announce(link, &waiting, &notice)?;
+    announce(link, &waiting, &notice, &parking)?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -238,12 +239,13 @@ fn commands_own<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd]
 /// The shim, in a pid namespace of the session's own if there is to be one.
 fn spawned(
     socket: &OwnedFd,
+    terminal: Option<&OwnedFd>,
     plan: &Plan<'_>,
 ) -> Result<(Option<PidNamespace>, Waiting), SessionError> {
     if !plan.args.pid_namespace {
-        return Ok((None, spawn_shim(socket, plan)?));
+        return Ok((None, spawn_shim(socket, terminal, plan)?));
     }
-    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, plan))?;
+    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, terminal, plan))?;
     Ok((Some(namespace), waiting))
 }
 
@@ -264,10 +266,17 @@ fn begun_with(
 }
 
 /// Tells the front before CMD may go: its first word is not CMD's last.
-fn announce(link: &Link, waiting: &Waiting, notice: &str) -> Result<(), SessionError> {
+fn announce(
+    link: &Link,
+    waiting: &Waiting,
+    notice: &str,
+    parking: &Parking,
+) -> Result<(), SessionError> {
+    let control = parking.control.as_ref();
     let started = Message::Started {
         pid: waiting.pid(),
         notice: notice.to_owned(),
+        control: control.map(|control| control.path().as_os_str().as_bytes().to_vec()),
     };
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }

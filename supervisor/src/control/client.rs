@@ -31,7 +31,7 @@ const HELLO_PATIENCE: Duration = Duration::from_secs(3);
 
 /// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
 /// fills no more memory.
-const LINE_MAX_BYTES: u64 = 4 << 20;
+pub(super) const LINE_MAX_BYTES: u64 = 4 << 20;
 
 /// Which session is meant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -143,6 +143,18 @@ pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
 
 impl Session {
     fn connect(path: &Path) -> Result<Self, ClientError> {
+        Self::connect_to(path, check_server)
+    }
+
+    /// The same, of a gate that the calling process started and that is its child.
+    pub(super) fn with_gate(path: &Path, gate: Tid) -> Result<Self, ClientError> {
+        Self::connect_to(path, |stream, owner| check_gate(stream, owner, gate))
+    }
+
+    fn connect_to(
+        path: &Path,
+        check: impl FnOnce(&UnixStream, u32) -> Result<(), ClientError>,
+    ) -> Result<Self, ClientError> {
         let own = rustix::process::geteuid().as_raw();
         let not_live = |error| ClientError::NotLive {
             path: path.to_owned(),
@@ -155,7 +167,7 @@ impl Session {
         let stream = UnixStream::connect(path).map_err(not_live)?;
         stream.set_read_timeout(Some(HELLO_PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        check_server(&stream, owner)?;
+        check(&stream, owner)?;
         let mut session = Self {
             name: String::new(),
             id: String::new(),
@@ -265,7 +277,13 @@ impl Session {
         }
     }
 
-    fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
+    /// The connection, and what has come in behind the greeting.
+    pub(super) fn into_parts(self) -> (UnixStream, String, Vec<u8>) {
+        let heard = self.reader.buffer().to_vec();
+        (self.reader.into_inner(), self.id, heard)
+    }
+
+    pub(super) fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
         let line = line(message).map_err(io::Error::from)?;
         match self.reader.get_mut().write_all(&line) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ClientError::Closed),
@@ -293,8 +311,8 @@ impl Session {
     }
 }
 
-/// A member of the session could put a socket of its own in this place, and be told what it may.
-fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
+/// Who listens, of the uid that the socket's directory has.
+fn server(stream: &UnixStream, owner: u32) -> Result<Peer, ClientError> {
     // The kernel does not name a listener that has ended; nobody serves for it.
     let peer = Peer::of(stream).map_err(|_| ClientError::Inside(Stranger::Unknown))?;
     let process = peer.process();
@@ -302,6 +320,23 @@ fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
         let peer = process.uid;
         return Err(ClientError::Impostor { peer, owner });
     }
+    Ok(peer)
+}
+
+/// By its number: a child that was not reaped keeps it.
+fn check_gate(stream: &UnixStream, owner: u32, gate: Tid) -> Result<(), ClientError> {
+    let process = server(stream, owner)?.process();
+    let (pid, connected) = (Tid::new(process.pid), gate);
+    if pid != connected {
+        return Err(ClientError::Inside(Stranger::Another { pid, connected }));
+    }
+    Ok(())
+}
+
+/// A member of the session could put a socket of its own in this place, and be told what it may.
+fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
+    let peer = server(stream, owner)?;
+    let process = peer.process();
     let proc = Procfs::open().map_err(|error| ClientError::Proc(error.to_string()))?;
     Bouncer::of_this_process(proc)?
         .judge_gate(Tid::new(process.pid))

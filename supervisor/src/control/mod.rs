@@ -8,6 +8,7 @@ mod place;
 mod refusals;
 mod sender;
 mod server;
+mod subscription;
 mod tool_check;
 mod verbs;
 mod wire;
@@ -16,9 +17,10 @@ pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
+pub(crate) use subscription::Subscription;
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{
-    Decision, PolicyLoaded, Request, Required, Response, Scope, Settled, ShownGrant, ShownProcess,
-    Unanswered,
+    Decision, FromGate, PolicyLoaded, REASON_MAX_BYTES, Request, Required, Response, Scope,
+    Settled, ShownGrant, ShownProcess, Unanswered,
 };
