@@ -25,7 +25,7 @@ use crate::approval::Prompt;
 use crate::exit::ExitStatus;
 use crate::kin;
 use crate::link::{Link, Message};
-use crate::own_process::{hear_of_children, raise_limits};
+use crate::own_process::raise_limits;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::terminal::{Console, TerminalError};
@@ -76,14 +76,16 @@ pub(crate) fn run(
     let pulse = Pulse::new().map_err(cannot(
         "make memory that front and gate share (memfd_create)",
     ))?;
-    // From here on a signal ends nothing without putting the terminal right.
-    let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
-    let (console, guest) = prompt::console(prompt, &proc)?.unzip();
+    let (mut console, guest) = prompt::console(prompt, &proc)?.unzip();
     let gate = start_gate(&theirs, &pulse, guest.as_ref(), arguments)?;
     drop((theirs, guest));
-    hear_of_children().map_err(cannot(TAKE_SIGNALS))?;
     // Outside the filter as it is, whoever could trace it could have it exec anything.
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
+    let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
+    // A signal would end the front without putting the terminal right before it is read.
+    if let Some(console) = &mut console {
+        console.close_to_others(&proc)?;
+    }
     raise_limits();
     leave_output_to_command(&null).map_err(cannot("leave the output to the command"))?;
     drop(null);

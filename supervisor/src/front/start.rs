@@ -14,7 +14,7 @@ use nix::unistd::{dup2_stdin, dup2_stdout};
 use super::{FORWARDED, FrontError, STOPS};
 use crate::inherited::NO_TERMINAL;
 use crate::link::Link;
-use crate::own_process::keep_on_exec;
+use crate::own_process::{hear_of_children, keep_on_exec};
 use crate::system::cannot;
 use crate::terminal::Guest;
 use crate::watch::Pulse;
@@ -71,6 +71,7 @@ pub(super) fn take_signals() -> io::Result<SignalFd> {
     let read = blocked;
     // A line that makes a file too large is an errno: the front stays for CMD.
     blocked.add(Signal::SIGXFSZ);
+    hear_of_children()?;
     blocked.thread_block()?;
     Ok(SignalFd::with_flags(
         &read,

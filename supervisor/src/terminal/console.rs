@@ -53,7 +53,7 @@ pub(crate) struct Console {
 }
 
 impl Console {
-    /// Takes the controlling terminal from everyone else, and makes one for CMD.
+    /// Finds the controlling terminal, and makes one for CMD.
     ///
     /// # Errors
     /// If there is none, or somebody else has it open.
@@ -61,11 +61,8 @@ impl Console {
         let terminal = holders::controlling().ok_or(TerminalError::None)?;
         let open = open_descriptors().unwrap_or_default();
         let inherited = holders::own(terminal, &open);
-        let own = Own::close_to_others().map_err(TerminalError::Closed)?;
-        // Whoever had it open before has it still.
-        if let Some(stranger) = holders::stranger(terminal, proc) {
-            return Err(TerminalError::Stranger(stranger));
-        }
+        let own = Own::open().map_err(TerminalError::Closed)?;
+        refuse_stranger(terminal, proc)?;
         let is_stderr = inherited.contains(&2);
         let (pty, guest) = Pty::open(own.settings(), own.size()).map_err(TerminalError::Pty)?;
         let guest = Guest::in_place_of(guest, inherited).map_err(TerminalError::Pty)?;
@@ -84,6 +81,17 @@ impl Console {
             left: None,
         };
         Ok((console, guest))
+    }
+
+    /// Takes the terminal from everyone else.
+    ///
+    /// # Errors
+    /// If somebody else has it open.
+    pub(crate) fn close_to_others(&mut self, proc: &Procfs) -> Result<(), TerminalError> {
+        self.own.close_to_others().map_err(TerminalError::Closed)?;
+        // Whoever opened it before has it still.
+        let terminal = holders::controlling().ok_or(TerminalError::None)?;
+        refuse_stranger(terminal, proc)
     }
 
     /// Whether the front's standard error is this terminal.
@@ -379,6 +387,13 @@ impl Console {
         {
             self.to_user.pass_on(self.own.as_fd());
         }
+    }
+}
+
+fn refuse_stranger(terminal: u64, proc: &Procfs) -> Result<(), TerminalError> {
+    match holders::stranger(terminal, proc) {
+        Some(stranger) => Err(TerminalError::Stranger(stranger)),
+        None => Ok(()),
     }
 }
 

@@ -22,24 +22,35 @@ pub(super) struct Own {
     /// As it is to be for others.
     settings: Termios,
     is_raw: bool,
+    is_closed: bool,
 }
 
 impl Own {
-    /// The controlling terminal, which nobody can open from here on (`TIOCEXCL`, ioctl_tty(2)) but who has
-    /// `CAP_SYS_ADMIN`. A session of root has not.
+    /// The controlling terminal.
     ///
     /// # Errors
     /// If there is none, or somebody else has closed it.
-    pub(super) fn close_to_others() -> Result<Self, Errno> {
+    pub(super) fn open() -> Result<Self, Errno> {
         let flags = OFlags::RDWR | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         let tty = open("/dev/tty", flags, Mode::empty())?;
         let settings = tcgetattr(&tty)?;
-        ioctl_tiocexcl(&tty)?;
         Ok(Self {
             tty,
             settings,
             is_raw: false,
+            is_closed: false,
         })
+    }
+
+    /// Nobody can open it from here on (`TIOCEXCL`, ioctl_tty(2)) but who has `CAP_SYS_ADMIN`, which a session
+    /// of root has not.
+    ///
+    /// # Errors
+    /// What the terminal answers.
+    pub(super) fn close_to_others(&mut self) -> Result<(), Errno> {
+        ioctl_tiocexcl(&self.tty)?;
+        self.is_closed = true;
+        Ok(())
     }
 
     pub(super) fn settings(&self) -> &Termios {
@@ -117,7 +128,9 @@ impl AsFd for Own {
 impl Drop for Own {
     fn drop(&mut self) {
         self.give_back();
-        if let Err(errno) = ioctl_tiocnxcl(&self.tty) {
+        if self.is_closed
+            && let Err(errno) = ioctl_tiocnxcl(&self.tty)
+        {
             tracing::debug!(%errno, "the terminal is gone");
         }
     }
