@@ -1,12 +1,11 @@
 //! A terminal, with a person's shell in it or a session alone.
 
-use std::fmt;
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -15,22 +14,12 @@ use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
 use crate::{DEADLINE, Ground, end_of, under};
 
 /// The leader of a terminal's session, and the terminal's other end.
+#[derive(Debug)]
 pub struct Terminal {
     leader: Child,
     master: File,
     /// What is shown and was not looked for yet.
     text: String,
-    screen: vt100::Parser,
-}
-
-/// Rows and columns of the most usual terminal.
-const USUAL: (u16, u16) = (24, 80);
-
-impl fmt::Debug for Terminal {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let shown = self.screen.screen().contents();
-        f.debug_struct("Terminal").field("shown", &shown).finish()
-    }
 }
 
 impl Terminal {
@@ -80,7 +69,6 @@ impl Terminal {
             leader,
             master: File::from(OwnedFd::from(master)),
             text: String::new(),
-            screen: vt100::Parser::new(USUAL.0, USUAL.1, 0),
         };
         terminal.resize(400);
         terminal
@@ -106,54 +94,6 @@ impl Terminal {
         assert!(command.status().expect("stty").success());
     }
 
-    /// Gives it a size, and the screen that [`Terminal::see`] looks at.
-    ///
-    /// # Panics
-    /// If it cannot be.
-    pub fn size(&mut self, rows: u16, columns: u16) {
-        self.resize(columns);
-        let mut command = Command::new("stty");
-        command
-            .args(["rows", &rows.to_string()])
-            .stdin(self.master.try_clone().expect("a descriptor"));
-        assert!(command.status().expect("stty").success());
-        self.screen.screen_mut().set_size(rows, columns);
-    }
-
-    /// Waits until `look` finds what it looks for on the screen.
-    ///
-    /// # Panics
-    /// If it does not within [`DEADLINE`].
-    pub fn see<T>(&mut self, what: &str, look: impl Fn(&str) -> Option<T>) -> T {
-        let start = Instant::now();
-        loop {
-            let shown = self.screen.screen().contents();
-            if let Some(found) = look(&shown) {
-                return found;
-            }
-            let is_more = self.read_within(DEADLINE.saturating_sub(start.elapsed()));
-            assert!(is_more, "looked in vain for {what}; shown:\n{shown}");
-        }
-    }
-
-    /// Takes what is written; whether there was anything in that time.
-    fn read_within(&mut self, left: Duration) -> bool {
-        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-        let left = PollTimeout::try_from(left).expect("a time-out");
-        let is_shown = poll(&mut fds, left) == Ok(1);
-        let mut piece = [0; 4096];
-        // The end is EIO here.
-        let len = if is_shown {
-            self.master.read(&mut piece).unwrap_or(0)
-        } else {
-            0
-        };
-        let piece = &piece[..len];
-        self.text.extend(piece.iter().copied().map(char::from));
-        self.screen.process(piece);
-        len > 0
-    }
-
     /// Waits until `text` is shown, and forgets all up to its end.
     ///
     /// # Panics
@@ -166,8 +106,19 @@ impl Terminal {
                 return std::mem::replace(&mut self.text, rest);
             }
             let left = DEADLINE.saturating_sub(start.elapsed());
-            let is_more = self.read_within(left);
-            assert!(is_more, "waited in vain for `{text}`; shown: {}", self.text);
+            let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+            let left = PollTimeout::try_from(left).expect("a time-out");
+            let is_shown = poll(&mut fds, left) == Ok(1);
+            let mut piece = [0; 4096];
+            // The end is EIO here.
+            let len = if is_shown {
+                self.master.read(&mut piece).unwrap_or(0)
+            } else {
+                0
+            };
+            assert!(len > 0, "waited in vain for `{text}`; shown: {}", self.text);
+            self.text
+                .extend(piece.iter().take(len).copied().map(char::from));
         }
     }
 
