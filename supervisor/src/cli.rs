@@ -40,6 +40,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Show what waits for an answer
     Pending(PendingArgs),
+    /// Answer on a screen that shows what waits
+    Watch(WatchArgs),
     /// Let a waiting exec go on
     Allow(AnswerArgs),
     /// Refuse a waiting exec
@@ -256,6 +258,12 @@ pub(crate) struct PendingArgs {
     /// A JSON object a line, as on the control socket
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) place: WhereArgs,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct WatchArgs {
     #[command(flatten)]
     pub(crate) place: WhereArgs,
 }

@@ -155,7 +155,6 @@ impl Front {
         loop {
             let before = monotonic();
             let (has_signal, has_message, gate_ended) = self.wait();
-            self.turn_console();
             if has_signal {
                 self.pass_signals_on();
             }
@@ -175,6 +174,7 @@ impl Front {
             if gate_ended || self.gate_is_a_zombie() {
                 return self.gate_is_gone();
             }
+            self.turn_console();
             // A wait that took longer than it may was one in which the front was stopped.
             self.ran += monotonic().saturating_sub(before).min(LOOK_EVERY);
             if let Some(status) = self.look_at_pulse() {

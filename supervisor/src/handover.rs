@@ -19,7 +19,7 @@ use crate::seccomp::Listener;
 use crate::session::SessionError;
 use crate::system::{SystemError, cannot};
 use crate::terminal;
-use crate::user::environment;
+use crate::user::{AnotherUser, environment};
 
 /// How long the shim may take to install its filter.
 const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
@@ -52,6 +52,18 @@ impl Drop for Waiting {
             tracing::error!(%error, "the shim is not ended");
         }
     }
+}
+
+/// Has the gate lead the session on CMD's terminal, if that is one of its own; whether it is.
+pub(crate) fn lead_session(
+    terminal: Option<&OwnedFd>,
+    plan: &Plan<'_>,
+) -> Result<bool, SystemError> {
+    if let Some(terminal) = terminal {
+        let owner = plan.user.as_ref().map(AnotherUser::uid);
+        terminal::lead(terminal, owner).map_err(cannot("lead a session on CMD's terminal"))?;
+    }
+    Ok(terminal.is_some())
 }
 
 /// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group, or on a terminal of CMD's own

@@ -7,6 +7,9 @@ use std::ffi::OsString;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::link::Link;
+use crate::own_process::close_each;
+use crate::plan::Plan;
+use crate::system::{SystemError, cannot};
 use crate::watch::Pulse;
 
 /// What the front handed over, and which descriptors are the caller's.
@@ -63,6 +66,18 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
         callers,
     };
     Some((inherited, rest))
+}
+
+/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
+pub(crate) fn commands_own<'c>(
+    callers: &'c [RawFd],
+    plan: &Plan<'_>,
+) -> Result<&'c [RawFd], SystemError> {
+    if plan.user.is_none() {
+        return Ok(callers);
+    }
+    close_each(callers).map_err(cannot("close the caller's descriptors"))?;
+    Ok(&[])
 }
 
 /// Every open descriptor but that of the directory they are read from.

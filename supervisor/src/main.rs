@@ -66,6 +66,7 @@ mod refusal;
 mod regular;
 mod reload;
 mod room;
+mod screen;
 mod sealed;
 mod seccomp;
 mod second_look;
@@ -142,6 +143,10 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
             let shown = control::pending(&pending, &mut std::io::stdout());
             told_of(shown.map(|()| ExitStatus::Success), VerbError::status)
         }
+        Command::Watch(args) => told_of(
+            screen::watch(&args.place.meant()),
+            screen::ScreenError::status,
+        ),
         Command::Allow(allow) => answer_call(&allow, control::allowing(allow.span)),
         Command::Deny(deny) => answer_call(&deny, Decision::Deny),
         Command::Grants(GrantsCommand::List(list)) => told_of(

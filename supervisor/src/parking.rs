@@ -5,6 +5,7 @@
 //! task is seen waiting for it, or when nobody answered in time. The kernel wakes nobody for the
 //! two in the middle, so waiting tasks are looked at.
 
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use execward_policy::{ExecRequest, Ruleset, Variables};
@@ -133,6 +134,12 @@ impl Parking {
             return Approvers::Nobody;
         };
         self.prompt.approvers(self.seat, control.subscribers())
+    }
+
+    /// Where the control socket is, if there is one.
+    pub(crate) fn socket(&self) -> Option<Vec<u8>> {
+        let path = self.control.as_ref()?.path();
+        Some(path.as_os_str().as_bytes().to_vec())
     }
 
     /// Nobody is at the front's terminal any more.

@@ -26,17 +26,17 @@ use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
 use crate::grants::Granted;
-use crate::handover::{Waiting, receive_listener, spawn_shim};
+use crate::handover::{Waiting, lead_session, receive_listener, spawn_shim};
 use crate::hidden::{self, HideError};
 use crate::influence::Protected;
-use crate::inherited::Inherited;
+use crate::inherited::{Inherited, commands_own};
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::notices::Notices;
-use crate::own_process::{close_each, leave_to_command, raise_limits, take_signals};
+use crate::own_process::{leave_to_command, raise_limits, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -49,10 +49,9 @@ use crate::seccomp::Listener;
 use crate::settled::Settled;
 use crate::shell::Analyser;
 use crate::system::{DOCTOR, SystemError, cannot};
-use crate::terminal;
 use crate::texts::Texts;
 use crate::tracee::Tid;
-use crate::user::{AnotherUser, UserError, environment};
+use crate::user::{UserError, environment};
 use crate::watch::{Pulse, Watch};
 
 /// Why a session did not start. Its text is shown behind `execward: `, and nothing ran.
@@ -153,14 +152,11 @@ fn start(
     args: &RunArgs,
     link: &Link,
     pulse: Pulse,
-    mut terminal: Option<OwnedFd>,
+    terminal: Option<OwnedFd>,
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
-    if let Some(terminal) = &terminal {
-        let owner = plan.user.as_ref().map(AnotherUser::uid);
-        terminal::lead(terminal, owner).map_err(cannot("lead a session on CMD's terminal"))?;
-    }
+    let has_prompt = lead_session(terminal.as_ref(), &plan)?;
     let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
@@ -171,8 +167,7 @@ fn start(
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
     let (namespace, waiting) = spawned(&theirs, terminal.as_ref(), &plan)?;
-    drop(theirs);
-    let has_prompt = terminal.take().is_some();
+    drop((theirs, terminal));
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
@@ -200,7 +195,7 @@ fn start(
     let notice = plan.in_words(&parking, log_note);
     let first = ledger.start(plan.session_start(log_note), &watch);
     first.map_err(|error| first_record(&plan, error))?;
-    announce(link, &waiting, &notice, &parking)?;
+    announce(link, &waiting, &notice, parking.socket())?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -225,15 +220,6 @@ fn start(
         shim,
         notice,
     })
-}
-
-/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
-fn commands_own<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd], SessionError> {
-    if plan.user.is_none() {
-        return Ok(callers);
-    }
-    close_each(callers).map_err(cannot("close the caller's descriptors"))?;
-    Ok(&[])
 }
 
 /// The shim, in a pid namespace of the session's own if there is to be one.
@@ -270,13 +256,12 @@ fn announce(
     link: &Link,
     waiting: &Waiting,
     notice: &str,
-    parking: &Parking,
+    control: Option<Vec<u8>>,
 ) -> Result<(), SessionError> {
-    let control = parking.control.as_ref();
     let started = Message::Started {
         pid: waiting.pid(),
         notice: notice.to_owned(),
-        control: control.map(|control| control.path().as_os_str().as_bytes().to_vec()),
+        control,
     };
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }

@@ -39,4 +39,5 @@ mod threads;
 mod tools;
 mod user;
 mod verdict;
+mod watch;
 mod withdrawn;

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 40] = [
+const TESTS: [&str; 41] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -45,6 +45,7 @@ const TESTS: [&str; 40] = [
     include_str!("threads.rs"),
     include_str!("user.rs"),
     include_str!("verdict.rs"),
+    include_str!("watch.rs"),
     include_str!("withdrawn.rs"),
 ];
 

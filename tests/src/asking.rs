@@ -129,6 +129,13 @@ impl Asking {
     /// If it does not end.
     #[must_use]
     pub fn client(&self, words: &[&str]) -> (Option<i32>, String, String) {
+        let (status, stdout, stderr) = finish(self.command(words));
+        (status.code(), stdout, stderr)
+    }
+
+    /// `execward words… --session …`.
+    #[must_use]
+    pub fn command(&self, words: &[&str]) -> Command {
         let mut command = Command::new(binary("execward"));
         command.args(words);
         if let ["policy", ..] | ["grants", "revoke", ..] = words {
@@ -139,8 +146,7 @@ impl Asking {
             .env("HOME", self.ground.path(""))
             .env("XDG_CONFIG_HOME", self.ground.config())
             .env("XDG_RUNTIME_DIR", self.ground.runtime());
-        let (status, stdout, stderr) = finish(command);
-        (status.code(), stdout, stderr)
+        command
     }
 
     /// Waits until `count` questions are open; oldest first.

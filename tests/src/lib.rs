@@ -13,6 +13,7 @@ pub mod fuse;
 mod ground;
 mod process;
 pub mod random;
+mod screen;
 mod terminal;
 pub mod volatile;
 
@@ -20,6 +21,7 @@ pub use asking::{Asking, Question};
 pub use chain::chained;
 pub use ground::{Ground, Ran};
 pub use process::{DEADLINE, Lines, end_of, finish, rest_of_stderr, until};
+pub use screen::Screen;
 pub use terminal::Terminal;
 
 use std::path::PathBuf;

@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
@@ -18,6 +19,7 @@ use crate::{DEADLINE, Ground, end_of, under};
 pub struct Terminal {
     leader: Child,
     master: File,
+    path: PathBuf,
     /// What is shown and was not looked for yet.
     text: String,
 }
@@ -54,12 +56,12 @@ impl Terminal {
         let master = posix_openpt(flags).expect("a terminal");
         grantpt(&master).expect("a terminal");
         unlockpt(&master).expect("a terminal");
-        let path = ptsname_r(&master).expect("a terminal");
+        let path = PathBuf::from(ptsname_r(&master).expect("a terminal"));
         let slave = File::options()
             .read(true)
             .write(true)
             .custom_flags(libc::O_NOCTTY)
-            .open(path)
+            .open(&path)
             .expect("a terminal");
         let slave = || Stdio::from(slave.try_clone().expect("a descriptor"));
         let mut leader = under(&["setsid", "--ctty"], command);
@@ -68,6 +70,7 @@ impl Terminal {
         let terminal = Self {
             leader,
             master: File::from(OwnedFd::from(master)),
+            path,
             text: String::new(),
         };
         terminal.resize(400);
@@ -87,9 +90,14 @@ impl Terminal {
     /// # Panics
     /// If it cannot be.
     pub fn resize(&self, columns: u16) {
+        self.set(&["cols", &columns.to_string()]);
+    }
+
+    /// Sets what stty(1) sets by these words.
+    pub(crate) fn set(&self, words: &[&str]) {
         let mut command = Command::new("stty");
         command
-            .args(["cols", &columns.to_string()])
+            .args(words)
             .stdin(self.master.try_clone().expect("a descriptor"));
         assert!(command.status().expect("stty").success());
     }
@@ -105,21 +113,35 @@ impl Terminal {
                 let rest = self.text.split_off(at + text.len());
                 return std::mem::replace(&mut self.text, rest);
             }
-            let left = DEADLINE.saturating_sub(start.elapsed());
-            let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
-            let left = PollTimeout::try_from(left).expect("a time-out");
-            let is_shown = poll(&mut fds, left) == Ok(1);
-            let mut piece = [0; 4096];
-            // The end is EIO here.
-            let len = if is_shown {
-                self.master.read(&mut piece).unwrap_or(0)
-            } else {
-                0
-            };
-            assert!(len > 0, "waited in vain for `{text}`; shown: {}", self.text);
-            self.text
-                .extend(piece.iter().take(len).copied().map(char::from));
+            let piece = self.written(start);
+            assert!(
+                !piece.is_empty(),
+                "waited in vain for `{text}`; shown: {}",
+                self.text
+            );
+            self.text.extend(piece.into_iter().map(char::from));
         }
+    }
+
+    /// What is written on it next; nothing at its end, and if that is not within [`DEADLINE`] from `start`.
+    pub(crate) fn written(&mut self, start: Instant) -> Vec<u8> {
+        let left = DEADLINE.saturating_sub(start.elapsed());
+        let mut fds = [PollFd::new(self.master.as_fd(), PollFlags::POLLIN)];
+        let left = PollTimeout::try_from(left).expect("a time-out");
+        if poll(&mut fds, left) != Ok(1) {
+            return Vec::new();
+        }
+        let mut piece = vec![0; 4096];
+        // The end is EIO here.
+        let len = self.master.read(&mut piece).unwrap_or(0);
+        piece.truncate(len);
+        piece
+    }
+
+    /// What it is called.
+    #[must_use]
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Ends the shell.

@@ -10,6 +10,7 @@ use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::feed::Feed;
 use super::peer::Peer;
 use super::place::{self, PlaceError};
 use super::sender::{Bouncer, Stranger};
@@ -147,7 +148,10 @@ impl Session {
     }
 
     /// The same, of a gate that the calling process started and that is its child.
-    pub(super) fn with_gate(path: &Path, gate: Tid) -> Result<Self, ClientError> {
+    ///
+    /// # Errors
+    /// If it is not to be reached, or another listens in its place.
+    pub(crate) fn with_gate(path: &Path, gate: Tid) -> Result<Self, ClientError> {
         Self::connect_to(path, |stream, owner| check_gate(stream, owner, gate))
     }
 
@@ -277,13 +281,17 @@ impl Session {
         }
     }
 
-    /// The connection, and what has come in behind the greeting.
-    pub(super) fn into_parts(self) -> (UnixStream, String, Vec<u8>) {
-        let heard = self.reader.buffer().to_vec();
-        (self.reader.into_inner(), self.id, heard)
+    /// Asks for every question that is open and every one to come.
+    ///
+    /// # Errors
+    /// If the session does not take it.
+    pub(crate) fn subscribe(mut self) -> Result<Feed, ClientError> {
+        self.send(&FromClient::Subscribe)?;
+        let unread = self.reader.buffer().to_vec();
+        Ok(Feed::of(self.name, self.reader.into_inner(), unread)?)
     }
 
-    pub(super) fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
+    fn send(&mut self, message: &FromClient) -> Result<(), ClientError> {
         let line = line(message).map_err(io::Error::from)?;
         match self.reader.get_mut().write_all(&line) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Err(ClientError::Closed),

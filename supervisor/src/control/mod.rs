@@ -3,21 +3,21 @@
 mod channel;
 mod client;
 mod connection;
+mod feed;
 mod peer;
 mod place;
 mod refusals;
 mod sender;
 mod server;
-mod subscription;
 mod tool_check;
 mod verbs;
 mod wire;
 
 pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
+pub(crate) use feed::Feed;
 pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
-pub(crate) use subscription::Subscription;
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
 pub(crate) use verbs::{VerbError, allowing, answer, load_policy, pending};
 pub(crate) use wire::{

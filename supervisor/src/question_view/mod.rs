@@ -11,7 +11,7 @@ mod visible;
 
 pub(crate) use facts::time_left;
 pub(crate) use rows::{QuestionView, Row, Tone};
-pub(crate) use visible::in_ascii;
+pub(crate) use visible::{in_ascii, word};
 
 #[cfg(test)]
 mod tests;

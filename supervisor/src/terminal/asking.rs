@@ -5,19 +5,18 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 
-use uuid::Uuid;
-
-use super::dialog::{Answer, Code, Dialog, Offer, Outcome, Reaction, Step, denial};
+use super::dialog::{Answer, Dialog, Offer, Outcome, Reaction, Step, denial};
 use super::page::{Frame, pages, width};
 use crate::approval::FactsDigest;
 use crate::clock;
-use crate::control::{ClientError, FromGate, Required, Response, Scope, Settled, Subscription};
+use crate::control::{ClientError, Feed, FromGate, Required, Response, Scope, Settled};
 use crate::question_view::{QuestionView, in_ascii};
+use crate::screen::Code;
 
 /// Open questions, and the person at the first.
 #[derive(Debug)]
 pub(super) struct Asking {
-    subscription: Subscription,
+    feed: Feed,
     /// The one that is asked about first.
     open: VecDeque<Required>,
     dialog: Dialog,
@@ -38,9 +37,9 @@ pub(super) struct Told {
 }
 
 impl Asking {
-    pub(super) fn of(subscription: Subscription) -> Self {
+    pub(super) fn of(feed: Feed) -> Self {
         Self {
-            subscription,
+            feed,
             open: VecDeque::new(),
             dialog: Dialog::new(None),
             page: 0,
@@ -59,7 +58,7 @@ impl Asking {
     /// If nothing more is to be heard of it.
     pub(super) fn hear(&mut self) -> Result<Told, ClientError> {
         let mut told = Told::default();
-        while let Some(message) = self.subscription.next()? {
+        for message in self.feed.receive()? {
             match message {
                 FromGate::ApprovalRequired(required) => self.add(*required, &mut told)?,
                 FromGate::ApprovalSettled(settled) => self.settle(&settled, &mut told),
@@ -158,7 +157,7 @@ impl Asking {
             Reaction::Enter => {
                 let offer = self.offer();
                 self.page = 0;
-                if let Outcome::Answered(answer) = self.dialog.enter(&offer, fresh_code)
+                if let Outcome::Answered(answer) = self.dialog.enter(&offer, Code::fresh)
                     && let Some(required) = self.open.front().cloned()
                 {
                     self.page = pages.saturating_sub(1);
@@ -171,8 +170,8 @@ impl Asking {
     }
 
     fn send(&mut self, required: &Required, answer: Answer) -> Result<(), ClientError> {
-        self.subscription.answer(Response {
-            session_id: self.subscription.session_id().to_owned(),
+        self.feed.say(Response {
+            session_id: required.session_id.clone(),
             request_id: required.request_id,
             digest: required.digest.clone(),
             decision: answer.decision,
@@ -237,12 +236,6 @@ impl Asking {
 
 impl AsFd for Asking {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.subscription.as_fd()
+        self.feed.as_fd()
     }
-}
-
-/// That no program can foresee.
-fn fresh_code() -> Code {
-    let [first, second, ..] = Uuid::new_v4().into_bytes();
-    Code::of([first, second])
 }

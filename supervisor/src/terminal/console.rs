@@ -3,22 +3,23 @@
 //! Part of the front's loop: [`Console::interest`] is what it polls, [`Console::turn`] does what there is to
 //! do. Nothing here waits, but for a last line at the end.
 
+mod questions;
+
 use std::os::fd::AsFd;
-use std::path::Path;
 
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 
-use super::asking::{Asking, Told};
+use super::asking::Asking;
 use super::holders;
 use super::own::Own;
 use super::pty::Pty;
 use super::relay::{Taken, Waiting, take};
-use super::screen::{Screen, drawn};
+use super::screen::Screen;
 use super::{Guest, TerminalError};
-use crate::control::{ClientError, Subscription};
+use crate::control::ClientError;
 use crate::inherited::open_descriptors;
-use crate::tracee::{Procfs, Tid};
+use crate::tracee::Procfs;
 
 /// Most pieces that go through in one turn before the gate has its own.
 const PIECES_A_TURN: usize = 16;
@@ -42,14 +43,30 @@ pub(crate) struct Console {
     to_command: Waiting,
     screen: Screen,
     asking: Option<Asking>,
-    is_asking: bool,
-    /// Whether CMD may run: before, keys are the front's.
-    has_begun: bool,
+    /// Why nothing more is to be heard of the gate: it may have said before that the session is over.
+    deaf: Option<ClientError>,
+    shown: Shown,
+    stage: Stage,
     is_stderr: bool,
-    /// Whether it was said that a question waits for the foreground.
-    has_called: bool,
-    /// Pieces that may still come once CMD has ended.
-    left: Option<usize>,
+}
+
+/// What the user sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Shown {
+    Output,
+    /// The output, below a line that a question waits for the foreground.
+    Call,
+    Question,
+}
+
+/// How far CMD is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    /// Keys are the front's.
+    Before,
+    Running,
+    /// It has ended, and so many pieces of what it wrote may still come.
+    After(usize),
 }
 
 impl Console {
@@ -74,11 +91,10 @@ impl Console {
             to_command: Waiting::default(),
             screen: Screen::default(),
             asking: None,
-            is_asking: false,
-            has_begun: false,
+            deaf: None,
+            shown: Shown::Output,
+            stage: Stage::Before,
             is_stderr,
-            has_called: false,
-            left: None,
         };
         Ok((console, guest))
     }
@@ -101,17 +117,8 @@ impl Console {
 
     /// CMD begins: keys are its own.
     pub(crate) fn begin(&mut self) {
-        self.has_begun = true;
+        self.stage = Stage::Running;
         self.own.take();
-    }
-
-    /// Asks here from now on what the gate, process `gate`, asks at `socket`.
-    ///
-    /// # Errors
-    /// If it does not tell.
-    pub(crate) fn ask_for(&mut self, socket: &Path, gate: Tid) -> Result<(), ClientError> {
-        self.asking = Some(Asking::of(Subscription::to_gate(socket, gate)?));
-        Ok(())
     }
 
     /// What is to be waited for.
@@ -144,11 +151,12 @@ impl Console {
     }
 
     fn takes_keys(&self) -> bool {
-        self.pty.is_some() && self.own.is_raw() && (self.is_asking || self.to_command.has_room())
+        let has_room = self.is_asking() || self.to_command.has_room();
+        self.stage == Stage::Running && self.pty.is_some() && self.own.is_raw() && has_room
     }
 
     fn takes_output(&self) -> bool {
-        !self.is_asking && self.to_user.has_room() && self.left != Some(0)
+        !self.is_asking() && self.to_user.has_room() && self.stage != Stage::After(0)
     }
 
     /// Does what there is to do; whether the user's terminal is gone.
@@ -157,7 +165,8 @@ impl Console {
             return false;
         }
         self.is_unused = false;
-        if self.has_begun && !self.own.is_raw() && self.own.is_in_foreground() {
+        let is_ours = || self.own.is_in_foreground();
+        if self.stage == Stage::Running && !self.own.is_raw() && is_ours() {
             self.own.take();
         }
         self.hear();
@@ -169,81 +178,15 @@ impl Console {
         false
     }
 
-    fn hear(&mut self) {
-        let told = self.asking.as_mut().map(Asking::hear);
-        match told {
-            None => {}
-            Some(Ok(Told { notes, has_changed })) => {
-                for note in notes {
-                    self.say(&note);
-                }
-                if has_changed
-                    && self.is_asking
-                    && self.asking.as_ref().is_some_and(|it| !it.is_idle())
-                {
-                    self.draw();
-                }
-            }
-            Some(Err(error)) => self.stop_asking(&error),
-        }
-    }
-
-    fn stop_asking(&mut self, error: &ClientError) {
-        self.asking = None;
-        self.go_over();
-        self.say(&format!(
-            "questions are shown here no more: {error}; `execward allow ID` in another terminal answers them"
-        ));
-    }
-
-    /// From the command's output to a question, and back.
-    fn go_over(&mut self) {
-        let is_open = self.asking.as_ref().is_some_and(|asking| !asking.is_idle());
-        if is_open && !self.own.is_raw() {
-            if !std::mem::replace(&mut self.has_called, true) {
-                self.say("a question waits for an answer: bring this job to the foreground (`fg`)");
-            }
-            return;
-        }
-        self.has_called = false;
-        if is_open && !self.is_asking {
-            self.is_asking = true;
-            if let Some(asking) = &mut self.asking {
-                asking.restart(None);
-            }
-            self.own.forget_typed();
-            self.to_user.add(self.screen.enter().as_bytes());
-            self.draw();
-        } else if !is_open {
-            self.leave_question();
-        }
-    }
-
-    fn leave_question(&mut self) {
-        if !std::mem::take(&mut self.is_asking) {
-            return;
-        }
-        self.to_user.add(self.screen.leave().as_bytes());
-        if let Some(pty) = self.pty.as_ref().filter(|_| self.screen.is_commands) {
-            // It draws itself anew.
-            pty.signal_foreground(Signal::SIGWINCH);
-        }
-        self.own.forget_typed();
-    }
-
-    fn draw(&mut self) {
-        let size = self.own.size();
-        if let Some(asking) = &self.asking {
-            let rows = asking.page(size.ws_col, size.ws_row);
-            self.to_user.add(drawn(&rows).as_bytes());
-        }
+    fn is_asking(&self) -> bool {
+        self.shown == Shown::Question
     }
 
     /// Takes what was typed; whether the terminal is gone.
     fn take_keys(&mut self) -> bool {
         while self.takes_keys() {
             match take(self.own.as_fd()) {
-                Taken::Bytes(keys) if self.is_asking => self.press(&keys),
+                Taken::Bytes(keys) if self.is_asking() => self.press(&keys),
                 Taken::Bytes(keys) => self.to_command.add(&keys),
                 Taken::Nothing => break,
                 Taken::End if self.own.is_gone() => return true,
@@ -257,27 +200,6 @@ impl Console {
         false
     }
 
-    /// What was typed before a question is on the screen is for nobody.
-    fn press(&mut self, keys: &[u8]) {
-        if !self.to_user.is_empty() {
-            return;
-        }
-        let size = self.own.size();
-        let mut has_changed = false;
-        for key in keys {
-            let Some(asking) = self.asking.as_mut() else {
-                return;
-            };
-            match asking.press(*key, size.ws_col, size.ws_row) {
-                Ok(changed) => has_changed |= changed,
-                Err(error) => return self.stop_asking(&error),
-            }
-        }
-        if has_changed {
-            self.draw();
-        }
-    }
-
     fn relay(&mut self) {
         for _piece in 0..PIECES_A_TURN {
             self.pass_on();
@@ -288,17 +210,23 @@ impl Console {
                 Taken::Bytes(output) => {
                     self.screen.follow(&output);
                     self.to_user.add(&output);
-                    self.left = self.left.map(|left| left.saturating_sub(1));
+                    self.count_down(|left| left.saturating_sub(1));
                 }
                 Taken::Nothing | Taken::End => {
                     // The end is that nobody has it open now; a child of the session may open it again.
                     self.is_unused = true;
-                    self.left = self.left.map(|_| 0);
+                    self.count_down(|_| 0);
                     break;
                 }
             }
         }
         self.pass_on();
+    }
+
+    fn count_down(&mut self, to: impl FnOnce(usize) -> usize) {
+        if let Stage::After(left) = &mut self.stage {
+            *left = to(*left);
+        }
     }
 
     fn pass_on(&mut self) {
@@ -312,7 +240,7 @@ impl Console {
     pub(crate) fn say(&mut self, text: &str) {
         let line = format!("execward: {text}\n").replace('\n', "\r\n");
         match &mut self.asking {
-            Some(asking) if self.is_asking && !asking.is_idle() => {
+            Some(asking) if self.shown == Shown::Question && !asking.is_idle() => {
                 asking.note(text);
                 self.draw();
             }
@@ -333,12 +261,12 @@ impl Console {
     pub(crate) fn end(&mut self) {
         self.asking = None;
         self.go_over();
-        self.left = Some(PIECES_AT_END);
+        self.stage = Stage::After(PIECES_AT_END);
     }
 
     /// Whether all that CMD wrote is shown.
     pub(crate) fn has_shown_all(&self) -> bool {
-        self.pty.is_none() || self.left == Some(0) && self.to_user.is_empty()
+        self.pty.is_none() || self.stage == Stage::After(0) && self.to_user.is_empty()
     }
 
     /// The window has another size.
@@ -346,7 +274,7 @@ impl Console {
         if let Some(pty) = &self.pty {
             pty.resize(self.own.size());
         }
-        if self.is_asking {
+        if self.is_asking() {
             self.draw();
         }
     }
@@ -375,7 +303,7 @@ impl Console {
     pub(crate) fn hang_up(&mut self) {
         self.signal_foreground(Signal::SIGHUP);
         self.asking = None;
-        self.is_asking = false;
+        self.shown = Shown::Output;
         self.pty = None;
     }
 

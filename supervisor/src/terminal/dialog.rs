@@ -8,32 +8,9 @@
 //! Nothing is an answer before the question was drawn anew, with a code that nobody knew, and that was typed:
 //! what a program draws, and what was typed ahead, is none.
 
-use std::fmt;
-
 use crate::control::{Decision, REASON_MAX_BYTES, Scope};
 use crate::grants::Span;
-
-/// What codes are made of: nothing that is taken for another. A power of two, so that no code is likelier.
-const CODE_LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
-
-/// Typed before a question is answered.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Code(String);
-
-impl Code {
-    /// Of two bytes that nobody can foresee.
-    pub(super) fn of(random: [u8; 2]) -> Self {
-        let letter = |byte: u8| CODE_LETTERS.get(usize::from(byte % 32)).copied();
-        let letters = random.into_iter().filter_map(letter).map(char::from);
-        Self(letters.collect())
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
-    }
-}
+use crate::screen::Code;
 
 /// What may be said of the question at hand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -156,7 +133,7 @@ impl Dialog {
             Step::Choosing => choose(line, offer),
             Step::Scoping(span) => scoped(line, *span, offer),
             Step::Reasoning => Ok(Said::Answer(denial(line))),
-            Step::Confirming(answer, code) if line == code.0 => {
+            Step::Confirming(answer, code) if code.is(line) => {
                 let answer = answer.clone();
                 self.step = Step::Sent;
                 return Outcome::Answered(answer);
@@ -192,7 +169,7 @@ impl Dialog {
             Step::Reasoning => (Vec::new(), "why not? (may be left empty)".to_owned()),
             Step::Confirming(answer, code) => (
                 Vec::new(),
-                format!("{}: type {code} to confirm", answer.words),
+                format!("{}: type {} to confirm", answer.words, code.as_str()),
             ),
             Step::Sent => (Vec::new(), "answered".to_owned()),
         };
@@ -258,7 +235,7 @@ fn scoped(line: &str, span: Span, offer: &Offer) -> Result<Said, &'static str> {
 fn lasting(span: Span, scope: Scope) -> Answer {
     let words = match span {
         Span::Subtree => "allow it and what it starts".to_owned(),
-        span => format!(
+        Span::Once | Span::Session | Span::Always | Span::Until(_) => format!(
             "allow {} for {}",
             scope_in_words(scope),
             span_in_words(span)

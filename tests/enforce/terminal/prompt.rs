@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use execward_tests::{Ground, Terminal, binary, finish, needs_answers, of_type, under, until};
+use execward_tests::{Ground, Screen, binary, finish, needs_answers, of_type, under, until};
 use serde_json::Value;
 
 use crate::approvals::ground as verdict;
@@ -12,7 +12,7 @@ const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
 /// A person's shell, and a line that runs `script` by sh under the gate.
 pub(super) struct Desk {
     pub(super) ground: Ground,
-    pub(super) terminal: Terminal,
+    pub(super) terminal: Screen,
 }
 
 impl Desk {
@@ -21,8 +21,7 @@ impl Desk {
     }
 
     pub(super) fn on(ground: Ground) -> Self {
-        let mut terminal = Terminal::open(&ground);
-        terminal.size(24, 80);
+        let terminal = Screen::open(&ground);
         Self { ground, terminal }
     }
 
@@ -44,20 +43,26 @@ impl Desk {
         self.type_line(&format!("{line}; echo status=$?"));
     }
 
-    /// Types a line from a file, so that the screen has none of it.
+    /// Types a line from a file, so that an empty screen has none of it.
     pub(super) fn type_line(&mut self, line: &str) {
+        let line = format!("printf '\\033[2J\\033[H'; {line}");
         fs::write(self.ground.path("line"), line).expect("a line");
-        self.terminal.press("clear; . ./line\n");
+        self.terminal.press(". ./line\n");
+    }
+
+    pub(super) fn size(&mut self, rows: u16, columns: u16) {
+        let size = [rows, columns].map(|size| size.try_into().expect("a size"));
+        self.terminal.resize(size[0], size[1]);
     }
 
     pub(super) fn sees(&mut self, text: &str) -> String {
         let found = |shown: &str| shown.contains(text).then(|| shown.to_owned());
-        self.terminal.see(text, found)
+        self.terminal.until(text, found)
     }
 
     /// The code of the answer that is drawn.
     fn code(&mut self) -> String {
-        self.terminal.see("a code", |shown| {
+        self.terminal.until("a code", |shown| {
             let (_, rest) = shown.split_once(": type ")?;
             Some(rest.split_once(" to confirm")?.0.to_owned())
         })
@@ -70,10 +75,17 @@ impl Desk {
         self.terminal.press(&format!("{code}\r"));
     }
 
-    fn close(mut self) -> Vec<Value> {
-        let records = self.ground.records_at_end();
-        self.terminal.press("\n");
+    /// Ends the shell, once it has the terminal.
+    pub(super) fn leave(mut self) {
+        self.terminal.until("a prompt", |shown| {
+            shown.trim_end().ends_with("ready>").then_some(())
+        });
         self.terminal.close();
+    }
+
+    fn close(self) -> Vec<Value> {
+        let records = self.ground.records_at_end();
+        self.leave();
         records
     }
 }
@@ -261,11 +273,11 @@ fn a_long_question_is_read_page_by_page() {
 fn a_terminal_that_is_too_small_allows_nothing() {
     needs_answers!();
     let mut desk = Desk::of(ASK);
-    desk.terminal.size(5, 80);
+    desk.size(5, 80);
     desk.run("/usr/bin/touch a; echo over");
     desk.sees("too small");
     desk.terminal.press("a\ra\r");
-    desk.terminal.size(24, 80);
+    desk.size(24, 80);
     let shown = desk.sees("answer [d]:");
     assert!(shown.contains("program    /usr/bin/touch"), "{shown}");
     desk.answers("a");
@@ -333,7 +345,7 @@ fn a_question_that_is_answered_elsewhere_disappears() {
     needs_answers!();
     let mut desk = Desk::of(ASK);
     desk.run("/usr/bin/touch a; echo over");
-    let id = desk.terminal.see("an ID", |shown| {
+    let id = desk.terminal.until("an ID", |shown| {
         let (_, rest) = shown.split_once("may this run?  [")?;
         Some(rest.split_once(']')?.0.to_owned())
     });
@@ -401,7 +413,7 @@ fn a_terminal_that_a_stranger_has_open_is_not_asked_on() {
     desk.sees("has this terminal open");
     desk.sees("status=125");
     assert!(!desk.ground.has("a"));
-    desk.terminal.press("clear; kill $(cat pid); echo go'n'e\n");
+    desk.type_line("kill $(cat pid); echo gone");
     desk.sees("gone");
     desk.run("touch a");
     desk.sees("status=0");

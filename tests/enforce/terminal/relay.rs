@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use execward_tests::{Ground, is_root, needs_answers, of_type, skip, until};
+use execward_tests::{Ground, Terminal, is_root, needs_answers, of_type, skip, until};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
@@ -30,11 +30,6 @@ impl Desk {
         let front: i32 = front.expect("a parent").parse().expect("a number");
         [front, i32::try_from(gate).expect("a number")].map(Pid::from_raw)
     }
-
-    fn quit(mut self) {
-        self.terminal.press("\n");
-        self.terminal.close();
-    }
 }
 
 const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
@@ -58,7 +53,7 @@ fn a_terminal_is_left_as_it_was_found_however_a_session_ends() {
     let line = desk.line(&["true"]).replace("policy.toml", "absent.toml");
     assert!(line.contains(&absent));
     desk.leaves_all_as_it_was(&line, |desk| drop(desk.sees("status=125\n")));
-    desk.quit();
+    desk.leave();
 }
 
 /// The same in the middle of a question, where the screen is another too.
@@ -80,7 +75,7 @@ fn a_terminal_is_left_as_it_was_found_in_the_middle_of_a_question() {
             assert!(!shown.contains("may this run?"), "{shown}");
         });
         assert!(!desk.ground.has("a"));
-        desk.quit();
+        desk.leave();
     }
 }
 
@@ -101,7 +96,7 @@ fn keys_reach_the_command_as_its_terminal_reads_them() {
     desk.sees("begun");
     desk.terminal.press("\x1c");
     desk.sees("status=131");
-    desk.quit();
+    desk.leave();
 }
 
 #[test]
@@ -117,13 +112,10 @@ fn control_z_stops_a_job_and_fg_continues_it() {
     for _ in 0..2 {
         desk.terminal.press("\x1a");
         desk.sees("Stopped");
-        desk.terminal
-            .press("clear; stty -g | cmp - before && echo as''before\n");
+        desk.type_line("stty -g | cmp - before && echo as''before");
         desk.sees("asbefore");
-        desk.terminal.press("clear; echo ag''ain; fg\n");
-        desk.sees("again");
-        desk.terminal.wait_for("again\r\n");
-        desk.terminal.wait_for("sh");
+        desk.type_line("echo again; fg");
+        desk.sees("again\n'/");
     }
     desk.terminal.press("hello\n");
     desk.sees("got hello");
@@ -131,7 +123,7 @@ fn control_z_stops_a_job_and_fg_continues_it() {
         .press("echo status=$?; stty -g | cmp - before && echo as''before\n");
     desk.sees("status=5");
     desk.sees("asbefore");
-    desk.quit();
+    desk.leave();
 }
 
 /// A job that stops with a question on its screen shows it again.
@@ -145,13 +137,13 @@ fn a_question_is_there_again_after_a_stop() {
     let line = desk.line(&["sh", &script]);
     desk.type_line(&line);
     desk.sees("Stopped");
-    desk.terminal.press("clear; fg\n");
+    desk.type_line("fg");
     let shown = desk.sees("answer [d]:");
     assert!(shown.contains("program    /usr/bin/touch"), "{shown}");
     desk.answers("a");
     desk.sees("over");
     assert!(desk.ground.has("a"));
-    desk.quit();
+    desk.leave();
 }
 
 #[test]
@@ -163,25 +155,23 @@ fn the_window_of_the_command_follows_that_of_the_user() {
     let line = desk.line(&["bash", "-c", script]);
     desk.type_line(&format!("{line}; echo status=$?"));
     desk.sees("24 80");
-    desk.terminal.size(50, 120);
+    desk.size(50, 120);
     desk.sees("50 120");
     desk.terminal.press("\x03");
     desk.sees("status=");
-    desk.quit();
+    desk.leave();
 }
 
 #[test]
 fn much_output_comes_through_whole_and_in_order() {
     needs_answers!();
-    let mut desk = Desk::of("");
-    let line = desk.line(&["seq", "160000"]);
-    desk.type_line(&format!("{line}; echo status=$?"));
-    desk.terminal.wait_for("\r\n1\r\n");
-    let shown = desk.terminal.wait_for("160000\r\nstatus=0");
-    let mut numbers = (2..).map(|number: u32| number.to_string());
-    let lines = shown.split("\r\n").take(159_999);
-    assert!(lines.eq(numbers.by_ref().take(159_999)));
-    desk.quit();
+    let ground = Ground::full("");
+    let mut terminal = Terminal::of(&ground.command(&["sh", "-c", "seq 160000; echo end"]));
+    let shown = terminal.wait_for("end\r\n");
+    let numbers = (1..=160_000).map(|number: u32| number.to_string());
+    let numbers = numbers.chain(["end".into(), String::new()]);
+    assert!(shown.split("\r\n").eq(numbers));
+    assert!(terminal.end().success());
 }
 
 /// Nothing of the session has the user's terminal, by its name or by a descriptor of its caller's.
@@ -202,7 +192,7 @@ fn the_session_cannot_open_the_terminal_that_answers_come_from() {
     let line = desk.line(&["sh", &script]);
     desk.type_line(&format!("{line} $(tty) 3<$(tty)"));
     // Of what comes behind it: the screen may show the twin still.
-    let shown = desk.terminal.see("the end", |shown| {
+    let shown = desk.terminal.until("the end", |shown| {
         let (_, rest) = shown.rsplit_once("resource busy")?;
         rest.contains("over").then(|| rest.to_owned())
     });
@@ -210,7 +200,7 @@ fn the_session_cannot_open_the_terminal_that_answers_come_from() {
     for none in ["opened", "same", "inherited"] {
         assert!(!shown.contains(none), "{none}: {shown}");
     }
-    desk.quit();
+    desk.leave();
 }
 
 #[test]
@@ -229,7 +219,7 @@ fn what_is_no_terminal_stays_what_it_is() {
     assert!(shown.contains("err\nt2\n<out>"), "{shown}");
     desk.sees("Out");
     desk.sees("out\nerr");
-    desk.quit();
+    desk.leave();
 }
 
 #[test]
@@ -237,7 +227,7 @@ fn a_terminal_that_hangs_up_ends_the_command() {
     needs_answers!();
     let ground = Ground::full(ASK);
     let command = ground.command(&["sh", "-c", "echo begun; while :; do sleep 1; done"]);
-    let mut terminal = execward_tests::Terminal::of(&command);
+    let mut terminal = Terminal::of(&command);
     terminal.wait_for("begun");
     assert_eq!(terminal.hang_up().code(), Some(128 + 1));
     let records = ground.records_at_end();
@@ -263,5 +253,5 @@ fn another_user_has_a_terminal_of_its_own() {
         "{shown}"
     );
     desk.sees("status=0");
-    desk.quit();
+    desk.leave();
 }
