@@ -13,6 +13,8 @@ const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
 pub(super) struct Desk {
     pub(super) ground: Ground,
     pub(super) terminal: Screen,
+    /// How many lines were typed.
+    lines: u32,
 }
 
 impl Desk {
@@ -22,7 +24,11 @@ impl Desk {
 
     pub(super) fn on(ground: Ground) -> Self {
         let terminal = Screen::open(&ground);
-        Self { ground, terminal }
+        Self {
+            ground,
+            terminal,
+            lines: 0,
+        }
     }
 
     /// `execward run … -- words…`, as it is typed.
@@ -43,11 +49,27 @@ impl Desk {
         self.type_line(&format!("{line}; echo status=$?"));
     }
 
-    /// Types a line from a file, so that an empty screen has none of it.
+    /// Types a line at the prompt, by a file: the screen is empty but for its number. `$status` is that of
+    /// the line before.
     pub(super) fn type_line(&mut self, line: &str) {
-        let line = format!("printf '\\033[2J\\033[H'; {line}");
+        self.has_prompt();
+        self.lines += 1;
+        let mark = format!("#{}\n", self.lines);
+        let line = format!(
+            "status=$?; printf '\\033[2J\\033[H{}\\n'; {line}",
+            mark.trim()
+        );
         fs::write(self.ground.path("line"), line).expect("a line");
         self.terminal.press(". ./line\n");
+        self.terminal.until("the line's own screen", |shown| {
+            (shown.starts_with(&mark) || shown.starts_with("execward")).then_some(())
+        });
+    }
+
+    fn has_prompt(&mut self) {
+        self.terminal.until("a prompt", |shown| {
+            shown.trim_end().ends_with("ready>").then_some(())
+        });
     }
 
     pub(super) fn size(&mut self, rows: u16, columns: u16) {
@@ -77,9 +99,7 @@ impl Desk {
 
     /// Ends the shell, once it has the terminal.
     pub(super) fn leave(mut self) {
-        self.terminal.until("a prompt", |shown| {
-            shown.trim_end().ends_with("ready>").then_some(())
-        });
+        self.has_prompt();
         self.terminal.close();
     }
 

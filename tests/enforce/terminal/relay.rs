@@ -23,7 +23,8 @@ impl Desk {
     fn processes(&self) -> [Pid; 2] {
         let gate = until("the session", || {
             let records = self.ground.records();
-            of_type(&records, "session.start").last()?["sup"]["pid"].as_i64()
+            let start = of_type(&records, "session.start").last()?;
+            start.pointer("/sup/pid")?.as_i64()
         });
         let status = fs::read_to_string(format!("/proc/{gate}/status")).expect("a gate");
         let front = status.lines().find_map(|line| line.strip_prefix("PPid:\t"));
@@ -119,8 +120,7 @@ fn control_z_stops_a_job_and_fg_continues_it() {
     }
     desk.terminal.press("hello\n");
     desk.sees("got hello");
-    desk.terminal
-        .press("echo status=$?; stty -g | cmp - before && echo as''before\n");
+    desk.type_line("echo status=$status; stty -g | cmp - before && echo as''before");
     desk.sees("status=5");
     desk.sees("asbefore");
     desk.leave();
