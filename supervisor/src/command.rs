@@ -84,6 +84,7 @@ impl Gate {
 
     fn needs_no_front(&mut self) {
         self.command.front_knows = true;
+        self.parking.front_is_gone();
         self.watch.needs_no_front();
     }
 

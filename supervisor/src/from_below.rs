@@ -98,7 +98,7 @@ impl Gate {
             _ if self.parking.from_below.iter().count() >= OPEN_MAX => {
                 Some((Reason::Overload, "too many others wait"))
             }
-            Approvers::Terminal | Approvers::Socket => None,
+            Approvers::Prompt | Approvers::Terminal | Approvers::Socket => None,
         };
         if let Some((ground, why)) = refused {
             return self.settle_below(open, End::without_answer(ground, why));

@@ -4,31 +4,35 @@
 //! as CMD ends, and ends the session if the gate does not.
 
 mod jobs;
+mod prompt;
+mod start;
 
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Child, Command};
+use std::os::fd::{AsFd, OwnedFd};
+use std::process::Child;
 use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::prctl;
-use nix::sys::signal::{SigSet, Signal};
-use nix::sys::signalfd::{SfdFlags, SignalFd};
-use nix::unistd::{dup2_stdin, dup2_stdout};
+use nix::sys::signal::Signal;
+use nix::sys::signalfd::SignalFd;
 use rustix::process::{PidfdFlags, pidfd_open};
 
+use crate::approval::Prompt;
 use crate::exit::ExitStatus;
 use crate::kin;
 use crate::link::{Link, Message};
-use crate::own_process::{hear_of_children, keep_on_exec, raise_limits};
+use crate::own_process::raise_limits;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
+use crate::terminal::{Console, TerminalError};
 use crate::tracee::{Procfs, ProcfsError, Tid};
 use crate::watch::{Activity, Beat, Pulse, monotonic};
+
+use start::{leave_output_to_command, start_gate, take_signals};
 
 /// How often the gate's pulse is looked at.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -59,7 +63,11 @@ const STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];
 ///
 /// # Errors
 /// If the session cannot be had: nothing ran, and the gate goes no further without the front.
-pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus, FrontError> {
+pub(crate) fn run(
+    arguments: Vec<OsString>,
+    is_quiet: bool,
+    prompt: Prompt,
+) -> Result<ExitStatus, FrontError> {
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
     let proc = Procfs::open()?;
     let null = File::options().read(true).write(true).open("/dev/null");
@@ -68,11 +76,16 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus
     let pulse = Pulse::new().map_err(cannot(
         "make memory that front and gate share (memfd_create)",
     ))?;
-    let gate = start_gate(&theirs, &pulse, arguments)?;
-    drop(theirs);
+    let (mut console, guest) = prompt::console(prompt, &proc)?.unzip();
+    let gate = start_gate(&theirs, &pulse, guest.as_ref(), arguments)?;
+    drop((theirs, guest));
     // Outside the filter as it is, whoever could trace it could have it exec anything.
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
+    // A signal would end the front without putting the terminal right before it is read.
+    if let Some(console) = &mut console {
+        console.close_to_others(&proc)?;
+    }
     raise_limits();
     leave_output_to_command(&null).map_err(cannot("leave the output to the command"))?;
     drop(null);
@@ -90,6 +103,7 @@ pub(crate) fn run(arguments: Vec<OsString>, is_quiet: bool) -> Result<ExitStatus
         proc,
         gate,
         pidfd,
+        console,
         has_begun: false,
         command: None,
         is_quiet,
@@ -107,6 +121,8 @@ pub(crate) enum FrontError {
     System(#[from] SystemError),
     #[error("{0}")]
     Proc(#[from] ProcfsError),
+    #[error("{0}")]
+    Terminal(#[from] TerminalError),
     #[error(
         "cannot start the gate: execward's own executable is not to be had from /proc/self/exe: {0}; mount proc at /proc"
     )]
@@ -120,6 +136,8 @@ struct Front {
     proc: Procfs,
     gate: Child,
     pidfd: OwnedFd,
+    /// The user's terminal, if it is asked there.
+    console: Option<Console>,
     /// Whether CMD may have run.
     has_begun: bool,
     command: Option<(Tid, OwnedFd)>,
@@ -144,6 +162,7 @@ impl Front {
                 match self.link.receive() {
                     Ok(Some(message)) => {
                         if let Some(status) = self.hear(message) {
+                            self.show_the_rest();
                             return status;
                         }
                         continue;
@@ -155,6 +174,7 @@ impl Front {
             if gate_ended || self.gate_is_a_zombie() {
                 return self.gate_is_gone();
             }
+            self.turn_console();
             // A wait that took longer than it may was one in which the front was stopped.
             self.ran += monotonic().saturating_sub(before).min(LOOK_EVERY);
             if let Some(status) = self.look_at_pulse() {
@@ -170,40 +190,46 @@ impl Front {
             true => PollFlags::POLLIN,
             false => PollFlags::empty(),
         };
-        let mut fds = [
+        let mut fds = vec![
             PollFd::new(self.signals.as_fd(), signals),
             PollFd::new(self.link.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.pidfd.as_fd(), PollFlags::POLLIN),
         ];
+        fds.extend(self.console.iter().flat_map(Console::interest));
         let limit = PollTimeout::try_from(LOOK_EVERY).unwrap_or(PollTimeout::MAX);
         if poll(&mut fds, limit).is_err() {
             return (false, false, false);
         }
-        let [signals, link, gate] = fds.map(|fd| fd.any().unwrap_or(true));
-        (signals, link, gate)
+        let is_ready = |at: usize| fds.get(at).is_none_or(|fd| fd.any().unwrap_or(true));
+        (is_ready(0), is_ready(1), is_ready(2))
     }
 
     /// What follows from a message; a status if it is the end.
     fn hear(&mut self, message: Message) -> Option<ExitStatus> {
         match message {
             Message::Failed(why) => {
-                say(&why);
+                self.say(&why);
                 return Some(ExitStatus::OwnFailure);
             }
-            Message::Started { pid, notice } => {
+            Message::Started {
+                pid,
+                notice,
+                control,
+            } => {
                 let pid = Tid::new(pid);
                 self.has_begun = true;
                 self.command = open_pidfd(pid).ok().map(|pidfd| (pid, pidfd));
                 if !self.is_quiet {
-                    say(&notice);
+                    self.say(&notice);
                 }
+                self.ask_here(control);
             }
             Message::NotExecuted(why) => {
                 if let Some(why) = why {
-                    say(&why);
+                    self.say(&why);
                 }
             }
-            Message::Lost(why) => say(&why),
+            Message::Lost(why) => self.say(&why),
             Message::Paused(signal) => self.stop_with_command(signal),
             Message::Ended(status) => return Some(ExitStatus::Command(status)),
         }
@@ -221,6 +247,7 @@ impl Front {
     /// Without its gate the session cannot exec, and nobody would say why.
     fn gate_is_gone(&mut self) -> ExitStatus {
         if let Ok(Some(Message::Ended(status))) = self.link.receive() {
+            self.show_the_rest();
             return ExitStatus::Command(status);
         }
         // Its descriptors close before it can be reaped; a thread that the kernel does not let go
@@ -232,7 +259,7 @@ impl Front {
             Ok(Some(status)) => status.to_string(),
             Ok(None) | Err(_) => "not reaped by the kernel".to_owned(),
         };
-        say(&match self.has_begun {
+        self.say(&match self.has_begun {
             true => format!(
                 "the gate is gone ({how}): every further exec of the session fails with ENOSYS; \
                  ending its processes"
@@ -270,14 +297,14 @@ impl Front {
             return None;
         };
         if let Some((_, signal)) = self.asked_to_end.filter(|(at, _)| *at >= began) {
-            say(&format!(
+            self.say(&format!(
                 "{what}; ending the session's processes, as {signal} asks"
             ));
             return Some(self.end_without_gate(runs));
         }
         if self.said != Some(began) {
             self.said = Some(began);
-            say(&format!("{what}; the session's execs wait"));
+            self.say(&format!("{what}; the session's execs wait"));
         }
         None
     }
@@ -302,54 +329,6 @@ pub(crate) fn in_words(activity: Activity) -> String {
         Activity::Recording => "the gate waits for the disk under its audit log".to_owned(),
         Activity::Free => "the gate waits".to_owned(),
     }
-}
-
-/// Starts `execward __gate LINK PULSE …` in a process group of its own, out of the terminal's way.
-fn start_gate(link: &Link, pulse: &Pulse, arguments: Vec<OsString>) -> Result<Child, FrontError> {
-    const START: &str = "start the gate";
-    keep_on_exec(link).map_err(cannot(START))?;
-    keep_on_exec(pulse).map_err(cannot(START))?;
-    let number = |fd: RawFd| fd.to_string();
-    let child = Command::new("/proc/self/exe")
-        .arg0("execward")
-        .arg("__gate")
-        .arg(number(link.as_fd().as_raw_fd()))
-        .arg(number(pulse.as_fd().as_raw_fd()))
-        .args(arguments)
-        .process_group(0)
-        .spawn()
-        .map_err(|error| {
-            if error.kind() == io::ErrorKind::NotFound {
-                FrontError::NoExecutable(error)
-            } else {
-                cannot(START)(error).into()
-            }
-        })?;
-    let closed = rustix::io::fcntl_setfd(pulse, rustix::io::FdFlags::CLOEXEC);
-    closed.map_err(cannot(START))?;
-    Ok(child)
-}
-
-/// Standard output and input are CMD's: a reader must see them end when CMD closes them.
-fn leave_output_to_command(null: &File) -> nix::Result<()> {
-    dup2_stdin(null)?;
-    dup2_stdout(null)
-}
-
-fn take_signals() -> io::Result<SignalFd> {
-    let mut blocked = SigSet::empty();
-    for signal in FORWARDED.into_iter().chain(STOPS) {
-        blocked.add(signal);
-    }
-    let read = blocked;
-    // A line that makes a file too large is an errno: the front stays for CMD.
-    blocked.add(Signal::SIGXFSZ);
-    hear_of_children()?;
-    blocked.thread_block()?;
-    Ok(SignalFd::with_flags(
-        &read,
-        SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
-    )?)
 }
 
 fn open_pidfd(pid: Tid) -> io::Result<OwnedFd> {

@@ -18,7 +18,8 @@ use crate::plan::Plan;
 use crate::seccomp::Listener;
 use crate::session::SessionError;
 use crate::system::{SystemError, cannot};
-use crate::user::environment;
+use crate::terminal;
+use crate::user::{AnotherUser, environment};
 
 /// How long the shim may take to install its filter.
 const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
@@ -53,9 +54,25 @@ impl Drop for Waiting {
     }
 }
 
-/// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group: an exec before the filter
-/// exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, SystemError> {
+/// Has the gate lead the session on CMD's terminal, if that is one of its own; whether it is.
+pub(crate) fn lead_session(
+    terminal: Option<&OwnedFd>,
+    plan: &Plan<'_>,
+) -> Result<bool, SystemError> {
+    if let Some(terminal) = terminal {
+        let owner = plan.user.as_ref().map(AnotherUser::uid);
+        terminal::lead(terminal, owner).map_err(cannot("lead a session on CMD's terminal"))?;
+    }
+    Ok(terminal.is_some())
+}
+
+/// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group, or on a terminal of CMD's own
+/// in a group of its own: an exec before the filter exists. No code of ours runs between fork and exec.
+pub(crate) fn spawn_shim(
+    socket: &OwnedFd,
+    terminal: Option<&OwnedFd>,
+    plan: &Plan<'_>,
+) -> Result<Waiting, SystemError> {
     const START: &str = "start the shim from /proc/self/exe";
     let front = getppid();
     let group = getpgid(Some(front)).map_err(cannot(START))?;
@@ -73,7 +90,9 @@ pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, S
         .args(&plan.args.cmd)
         .env_clear()
         .envs(environment(plan.user.as_ref()));
-    let shim = if plan.args.pid_namespace {
+    let shim = if let Some(terminal) = terminal {
+        in_foreground(terminal, &mut shim).map_err(cannot(START))?
+    } else if plan.args.pid_namespace {
         born_into(group, &mut shim).map_err(cannot(START))?
     } else {
         let spawned = shim.process_group(group.as_raw()).spawn();
@@ -83,6 +102,17 @@ pub(crate) fn spawn_shim(socket: &OwnedFd, plan: &Plan<'_>) -> Result<Waiting, S
         shim,
         is_released: false,
     })
+}
+
+/// Starts a process in a group of its own, which has `terminal`'s keys.
+fn in_foreground(terminal: &OwnedFd, process: &mut Command) -> io::Result<Child> {
+    let mut spawned = process.process_group(0).spawn()?;
+    if let Err(error) = terminal::give(terminal, spawned.id()) {
+        spawned.kill()?;
+        spawned.wait()?;
+        return Err(error);
+    }
+    Ok(spawned)
 }
 
 /// Starts a process in a group for which it has no number to join it by: the gate joins for it, and

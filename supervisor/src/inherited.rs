@@ -2,23 +2,46 @@
 
 #![expect(unsafe_code, reason = "inherited descriptors arrive as numbers")]
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::os::fd::{AsFd, FromRawFd, OwnedFd, RawFd};
 
 use crate::link::Link;
-use crate::session::Inherited;
+use crate::own_process::close_each;
+use crate::plan::Plan;
+use crate::system::{SystemError, cannot};
 use crate::watch::Pulse;
 
-/// Takes `__gate LINK PULSE` off `arguments`; `None` if they are not of that form, or the numbers
+/// What the front handed over, and which descriptors are the caller's.
+#[derive(Debug)]
+pub(crate) struct Inherited {
+    pub(crate) link: Link,
+    pub(crate) pulse: Pulse,
+    /// CMD's terminal, if the front asks on the user's.
+    pub(crate) terminal: Option<OwnedFd>,
+    /// Descriptors above 2 that are CMD's to inherit and not the gate's to keep.
+    pub(crate) callers: Vec<RawFd>,
+}
+
+/// The word for a terminal where there is none.
+pub(crate) const NO_TERMINAL: &str = "-";
+
+/// Takes `__gate LINK PULSE TERMINAL` off `arguments`; `None` if they are not of that form, or the numbers
 /// are not descriptors that only the front can have left.
 pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
-    let [_, link, pulse, rest @ ..] = arguments else {
+    let [_, link, pulse, terminal, rest @ ..] = arguments else {
         return None;
     };
     let number = |word: &OsString| word.to_str()?.parse::<RawFd>().ok().filter(|fd| *fd > 2);
     let (link, pulse) = (number(link)?, number(pulse)?);
+    let terminal = match terminal.to_str() {
+        Some(NO_TERMINAL) => None,
+        _ => Some(number(terminal)?),
+    };
     let open = open_descriptors()?;
-    if link == pulse || !open.contains(&link) || !open.contains(&pulse) {
+    let handed_over: Vec<_> = [link, pulse].into_iter().chain(terminal).collect();
+    let numbers: BTreeSet<_> = handed_over.iter().collect();
+    if numbers.len() != handed_over.len() || !handed_over.iter().all(|fd| open.contains(fd)) {
         return None;
     }
     // SAFETY: the number is open, as just seen, and the front left it for this process to own;
@@ -26,19 +49,35 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
     let link_fd = unsafe { OwnedFd::from_raw_fd(link) };
     // SAFETY: as above, and it is another number.
     let pulse_fd = unsafe { OwnedFd::from_raw_fd(pulse) };
-    for fd in [link_fd.as_fd(), pulse_fd.as_fd()] {
+    // SAFETY: as above, and it is a third number.
+    let terminal_fd = terminal.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    let fds = [link_fd.as_fd(), pulse_fd.as_fd()];
+    for fd in fds.into_iter().chain(terminal_fd.as_ref().map(AsFd::as_fd)) {
         rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC).ok()?;
     }
     let callers = open
         .into_iter()
-        .filter(|fd| *fd > 2 && *fd != link && *fd != pulse)
+        .filter(|fd| *fd > 2 && !handed_over.contains(fd))
         .collect();
     let inherited = Inherited {
         link: Link::from_fd(link_fd),
         pulse: Pulse::from_fd(pulse_fd),
+        terminal: terminal_fd,
         callers,
     };
     Some((inherited, rest))
+}
+
+/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
+pub(crate) fn commands_own<'c>(
+    callers: &'c [RawFd],
+    plan: &Plan<'_>,
+) -> Result<&'c [RawFd], SystemError> {
+    if plan.user.is_none() {
+        return Ok(callers);
+    }
+    close_each(callers).map_err(cannot("close the caller's descriptors"))?;
+    Ok(&[])
 }
 
 /// Every open descriptor but that of the directory they are read from.

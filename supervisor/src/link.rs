@@ -20,6 +20,8 @@ pub(crate) enum Message {
         pid: u32,
         /// One line for whoever started the session.
         notice: String,
+        /// The path of the control socket, if there is one.
+        control: Option<Vec<u8>>,
     },
     /// CMD was stopped by this signal.
     Paused(i32),

@@ -85,6 +85,7 @@ mod status;
 mod stop;
 mod subject;
 mod system;
+mod terminal;
 mod texts;
 mod threads;
 mod tool_check;
@@ -134,7 +135,9 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(run) => told_of(front::run(arguments, run.quiet), |_| ExitStatus::OwnFailure),
+        Command::Run(run) => told_of(front::run(arguments, run.quiet, run.prompt), |_| {
+            ExitStatus::OwnFailure
+        }),
         Command::Check(args) => told_of(
             check::check(&args, &mut std::io::stdout()),
             CheckError::status,

@@ -5,6 +5,7 @@
 //! task is seen waiting for it, or when nobody answered in time. The kernel wakes nobody for the
 //! two in the middle, so waiting tasks are looked at.
 
+use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
 use execward_policy::{ExecRequest, Ruleset, Variables};
@@ -12,8 +13,8 @@ use jiff::{SignedDuration, Timestamp};
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{
-    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, ShownAmendment, ShownScript,
-    ShownVariables, Waiting,
+    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, Seat, ShownAmendment,
+    ShownScript, ShownVariables, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
 use crate::clock;
@@ -45,7 +46,7 @@ const ANCESTRY_MAX: usize = 16;
 #[derive(Debug)]
 pub(crate) struct Parking {
     prompt: Prompt,
-    has_terminal: bool,
+    seat: Seat,
     pub(crate) session: SessionNote,
     pub(crate) control: Option<Control>,
     pub(crate) pending: Pending<Parked>,
@@ -97,16 +98,21 @@ pub(crate) struct Asked {
 }
 
 impl Parking {
-    /// Opens the control channel, unless nobody is ever to be asked and no socket is named.
+    /// Opens the control channel, unless nobody is ever to be asked and no socket is named. `has_prompt`: the
+    /// front asks on its terminal.
     ///
     /// # Errors
     /// If it cannot be had.
-    pub(crate) fn start(plan: &Plan<'_>, proc: Procfs) -> Result<Self, ControlError> {
+    pub(crate) fn start(
+        plan: &Plan<'_>,
+        has_prompt: bool,
+        proc: Procfs,
+    ) -> Result<Self, ControlError> {
         let (args, session) = (plan.args, plan.note.clone());
         let at = match (&args.control, args.prompt) {
             (Some(path), _) => Some(SocketPlace::listen_at(path)?),
             (None, Prompt::None) => None,
-            (None, Prompt::Auto | Prompt::Socket) => Some(SocketPlace::listen_below(
+            (None, Prompt::Auto | Prompt::Tty | Prompt::Socket) => Some(SocketPlace::listen_below(
                 plan.places.sockets(),
                 &session.name,
             )?),
@@ -119,12 +125,9 @@ impl Parking {
                 Some(Control::start(at, session.clone(), meant, bouncer)?)
             }
         };
-        // The gate is in the front's session, so its terminal is the front's.
-        let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
-        let has_terminal = rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok();
         Ok(Self {
             prompt: args.prompt,
-            has_terminal,
+            seat: seat(has_prompt),
             session,
             control,
             pending: Pending::default(),
@@ -142,8 +145,20 @@ impl Parking {
         let Some(control) = self.control.as_ref().filter(|control| control.is_open()) else {
             return Approvers::Nobody;
         };
-        self.prompt
-            .approvers(self.has_terminal, control.subscribers())
+        self.prompt.approvers(self.seat, control.subscribers())
+    }
+
+    /// Where the control socket is, if there is one.
+    pub(crate) fn socket(&self) -> Option<Vec<u8>> {
+        let path = self.control.as_ref()?.path();
+        Some(path.as_os_str().as_bytes().to_vec())
+    }
+
+    /// Nobody is at the front's terminal any more.
+    pub(crate) fn front_is_gone(&mut self) {
+        if self.seat == Seat::Prompt {
+            self.seat = Seat::Empty;
+        }
     }
 
     /// For the session's first line: who is asked, and how.
@@ -161,7 +176,8 @@ impl Parking {
             return "asks are refused (--prompt none)".to_owned();
         };
         let path = control.path();
-        match self.prompt.approvers(self.has_terminal, 0) {
+        match self.prompt.approvers(self.seat, 0) {
+            Approvers::Prompt => format!("asks wait {timeout} for your answer on this terminal"),
             Approvers::Terminal => format!(
                 "asks wait {timeout} for `{} allow ID` in another terminal",
                 execward.display()
@@ -188,6 +204,16 @@ impl Parking {
         if let Some(control) = &self.control {
             control.tell(notice);
         }
+    }
+}
+
+/// Without a prompt the gate is in the front's session, so its terminal is the front's.
+fn seat(has_prompt: bool) -> Seat {
+    let flags = OFlags::RDWR | OFlags::NOCTTY | OFlags::CLOEXEC;
+    match has_prompt {
+        true => Seat::Prompt,
+        false if rustix::fs::open("/dev/tty", flags, Mode::empty()).is_ok() => Seat::Reader,
+        false => Seat::Empty,
     }
 }
 

@@ -26,9 +26,10 @@ use crate::exec::Filesystem;
 use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
 use crate::grants::Granted;
-use crate::handover::{Waiting, receive_listener, spawn_shim};
+use crate::handover::{Waiting, lead_session, receive_listener, spawn_shim};
 use crate::hidden::{self, HideError};
 use crate::influence::Protected;
+use crate::inherited::{Inherited, commands_own};
 use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::ledger::Ledger;
@@ -37,7 +38,7 @@ use crate::link::{Link, Message};
 use crate::messenger::Messenger;
 use crate::notices::Notices;
 use crate::outward;
-use crate::own_process::{close_each, leave_to_command, take_signals};
+use crate::own_process::{leave_to_command, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
 use crate::pid_namespace::{PidNamespace, PidNamespaceError};
@@ -106,23 +107,15 @@ const CONFINE: &str = "give up what the gate needs no more (seccomp)";
 const KEEP_PARSER: &str = "start the process that keeps the parser of texts";
 pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
-/// What the front handed over, and which descriptors are the caller's.
-#[derive(Debug)]
-pub(crate) struct Inherited {
-    pub(crate) link: Link,
-    pub(crate) pulse: Pulse,
-    /// Descriptors above 2 that are CMD's to inherit and not the gate's to keep.
-    pub(crate) callers: Vec<RawFd>,
-}
-
 /// Runs the gate. Failures go to the front, which says them.
 pub(crate) fn run(args: &RunArgs, inherited: Inherited) -> bool {
     let Inherited {
         link,
         pulse,
+        terminal,
         callers,
     } = inherited;
-    match start(args, &link, pulse, &callers) {
+    match start(args, &link, pulse, terminal, &callers) {
         Ok(started) => started.run(link),
         Err(error) => {
             if let Err(untold) = link.send(&Message::Failed(error.to_string())) {
@@ -165,9 +158,11 @@ fn start(
     args: &RunArgs,
     link: &Link,
     pulse: Pulse,
+    terminal: Option<OwnedFd>,
     callers: &[RawFd],
 ) -> Result<Started, SessionError> {
     let plan = Plan::of(args)?;
+    let has_prompt = lead_session(terminal.as_ref(), &plan)?;
     let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
@@ -178,8 +173,8 @@ fn start(
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
     let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let (namespace, waiting) = spawned(&theirs, &plan)?;
-    drop(theirs);
+    let (namespace, waiting) = spawned(&theirs, terminal.as_ref(), &plan)?;
+    drop((theirs, terminal));
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
@@ -192,7 +187,8 @@ fn start(
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
     let proc = kernel.proc.try_clone();
-    let parking = Parking::start(&plan, proc.map_err(cannot("copy a descriptor"))?)?;
+    let proc = proc.map_err(cannot("copy a descriptor"))?;
+    let parking = Parking::start(&plan, has_prompt, proc)?;
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
@@ -206,7 +202,7 @@ fn start(
     let notice = plan.in_words(&parking, log_note);
     let first = ledger.start(plan.session_start(log_note), &watch);
     first.map_err(|error| first_record(&plan, error))?;
-    announce(link, &waiting, &notice)?;
+    announce(link, &waiting, &notice, parking.socket())?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -234,24 +230,16 @@ fn start(
     })
 }
 
-/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
-fn commands_own<'c>(callers: &'c [RawFd], plan: &Plan<'_>) -> Result<&'c [RawFd], SessionError> {
-    if plan.user.is_none() {
-        return Ok(callers);
-    }
-    close_each(callers).map_err(cannot("close the caller's descriptors"))?;
-    Ok(&[])
-}
-
 /// The shim, in a pid namespace of the session's own if there is to be one.
 fn spawned(
     socket: &OwnedFd,
+    terminal: Option<&OwnedFd>,
     plan: &Plan<'_>,
 ) -> Result<(Option<PidNamespace>, Waiting), SessionError> {
     if !plan.args.pid_namespace {
-        return Ok((None, spawn_shim(socket, plan)?));
+        return Ok((None, spawn_shim(socket, terminal, plan)?));
     }
-    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, plan))?;
+    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, terminal, plan))?;
     Ok((Some(namespace), waiting))
 }
 
@@ -272,10 +260,16 @@ fn begun_with(
 }
 
 /// Tells the front before CMD may go: its first word is not CMD's last.
-fn announce(link: &Link, waiting: &Waiting, notice: &str) -> Result<(), SessionError> {
+fn announce(
+    link: &Link,
+    waiting: &Waiting,
+    notice: &str,
+    control: Option<Vec<u8>>,
+) -> Result<(), SessionError> {
     let started = Message::Started {
         pid: waiting.pid(),
         notice: notice.to_owned(),
+        control,
     };
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 45] = [
+const TESTS: [&str; 47] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -44,6 +44,8 @@ const TESTS: [&str; 45] = [
     include_str!("start/audit_log.rs"),
     include_str!("task.rs"),
     include_str!("terminal.rs"),
+    include_str!("terminal/prompt.rs"),
+    include_str!("terminal/relay.rs"),
     include_str!("threads.rs"),
     include_str!("tier.rs"),
     include_str!("unattended.rs"),

@@ -1,5 +1,8 @@
 //! A person at a terminal: what is shown, and the keys that end what waits.
 
+mod prompt;
+mod relay;
+
 use std::fs;
 
 use execward_tests::{Ground, Terminal, binary, of_type, until};
@@ -25,7 +28,9 @@ fn waiting_for(touch: &str) -> (Ground, Terminal, String) {
     let words: Vec<_> = words
         .map(|word| format!("'{}'", word.to_str().expect("UTF-8")))
         .collect();
-    terminal.press(&format!("{}; echo status=$?\n", words.join(" ")));
+    // Who has no terminal to read from is not asked on it.
+    let line = words.join(" ");
+    terminal.press(&format!("{line} </dev/null; echo status=$?\n"));
     terminal.wait_for("execward: waiting for approval of /usr/bin/touch a: run 'execward allow ");
     let id = terminal.wait_for("'").trim_end_matches('\'').to_owned();
     (ground, terminal, id)

@@ -42,6 +42,16 @@ impl Screen {
         &self.terminal
     }
 
+    /// Gives it another size.
+    ///
+    /// # Panics
+    /// If it cannot be.
+    pub fn resize(&mut self, rows: NonZeroU16, columns: NonZeroU16) {
+        self.terminal
+            .set(&["rows", &rows.to_string(), "cols", &columns.to_string()]);
+        self.drawn.screen_mut().set_size(rows, columns);
+    }
+
     /// Types `keys`.
     ///
     /// # Panics

@@ -12,7 +12,7 @@ mod waiting;
 pub(crate) use amendment::ShownAmendment;
 pub(crate) use facts::{CallDigest, FactsDigest};
 pub(crate) use pending::{NotAnswered, Pending, Release};
-pub(crate) use prompt::{Approvers, Prompt, in_words};
+pub(crate) use prompt::{Approvers, Prompt, Seat, in_words};
 pub(crate) use refused::Refused;
 pub(crate) use shown::{ShownScript, ShownVariables};
 pub(crate) use waiting::Waiting;

@@ -8,13 +8,26 @@ use serde::{Deserialize, Serialize};
 /// `--prompt`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Prompt {
-    /// Ask where someone can answer: on a terminal, or while a client is subscribed
+    /// Ask where someone can answer: on this terminal, or while a client is subscribed
     #[default]
     Auto,
+    /// Ask on this terminal, and nowhere else without it
+    Tty,
     /// Ask, and wait for a client to come
     Socket,
     /// Ask nobody: a question is a refusal
     None,
+}
+
+/// What the front has of a terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Seat {
+    /// It asks there.
+    Prompt,
+    /// Whoever is there reads that an exec waits.
+    Reader,
+    /// None.
+    Empty,
 }
 
 /// Through whom a question can be answered.
@@ -22,6 +35,8 @@ pub(crate) enum Prompt {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Approvers {
+    /// Whoever sits at the front's terminal, where the question is drawn.
+    Prompt,
     /// Whoever sits at the session's terminal and reads that an exec waits.
     Terminal,
     /// Whoever is connected, or will be.
@@ -32,13 +47,14 @@ pub(crate) enum Approvers {
 
 impl Prompt {
     /// Who can answer a question that is asked now.
-    pub(crate) fn approvers(self, has_terminal: bool, subscribers: usize) -> Approvers {
-        match self {
-            Self::None => Approvers::Nobody,
-            Self::Socket => Approvers::Socket,
-            Self::Auto if has_terminal => Approvers::Terminal,
-            Self::Auto if subscribers > 0 => Approvers::Socket,
-            Self::Auto => Approvers::Nobody,
+    pub(crate) fn approvers(self, seat: Seat, subscribers: usize) -> Approvers {
+        match (self, seat) {
+            (Self::None, _) => Approvers::Nobody,
+            (Self::Socket, _) => Approvers::Socket,
+            (Self::Auto | Self::Tty, Seat::Prompt) => Approvers::Prompt,
+            (Self::Auto, Seat::Reader) => Approvers::Terminal,
+            (Self::Auto | Self::Tty, _) if subscribers > 0 => Approvers::Socket,
+            (Self::Auto | Self::Tty, _) => Approvers::Nobody,
         }
     }
 }
@@ -59,16 +75,20 @@ mod tests {
     #[test]
     fn auto_asks_only_where_someone_can_answer() {
         use Approvers::{Nobody, Socket, Terminal};
-        for (prompt, has_terminal, subscribers, who) in [
-            (Prompt::Auto, true, 0, Terminal),
-            (Prompt::Auto, true, 1, Terminal),
-            (Prompt::Auto, false, 1, Socket),
-            (Prompt::Auto, false, 0, Nobody),
-            (Prompt::Socket, true, 0, Socket),
-            (Prompt::Socket, false, 0, Socket),
-            (Prompt::None, true, 1, Nobody),
+        for (prompt, seat, subscribers, who) in [
+            (Prompt::Auto, Seat::Prompt, 0, Approvers::Prompt),
+            (Prompt::Auto, Seat::Reader, 0, Terminal),
+            (Prompt::Auto, Seat::Reader, 1, Terminal),
+            (Prompt::Auto, Seat::Empty, 1, Socket),
+            (Prompt::Auto, Seat::Empty, 0, Nobody),
+            (Prompt::Tty, Seat::Prompt, 1, Approvers::Prompt),
+            (Prompt::Tty, Seat::Reader, 0, Nobody),
+            (Prompt::Tty, Seat::Empty, 1, Socket),
+            (Prompt::Socket, Seat::Reader, 0, Socket),
+            (Prompt::Socket, Seat::Empty, 0, Socket),
+            (Prompt::None, Seat::Reader, 1, Nobody),
         ] {
-            assert_eq!(prompt.approvers(has_terminal, subscribers), who);
+            assert_eq!(prompt.approvers(seat, subscribers), who);
         }
     }
 

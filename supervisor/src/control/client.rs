@@ -157,6 +157,21 @@ pub(crate) fn sessions(meant: &Where) -> Result<Vec<Session>, ClientError> {
 
 impl Session {
     fn connect(path: &Path) -> Result<Self, ClientError> {
+        Self::connect_to(path, check_server)
+    }
+
+    /// The same, of a gate that the calling process started and that is its child.
+    ///
+    /// # Errors
+    /// If it is not to be reached, or another listens in its place.
+    pub(crate) fn with_gate(path: &Path, gate: Tid) -> Result<Self, ClientError> {
+        Self::connect_to(path, |stream, owner| check_gate(stream, owner, gate))
+    }
+
+    fn connect_to(
+        path: &Path,
+        check: impl FnOnce(&UnixStream, u32) -> Result<(), ClientError>,
+    ) -> Result<Self, ClientError> {
         let own = rustix::process::geteuid().as_raw();
         let not_live = |error| ClientError::NotLive {
             path: path.to_owned(),
@@ -169,7 +184,7 @@ impl Session {
         let stream = UnixStream::connect(path).map_err(not_live)?;
         stream.set_read_timeout(Some(HELLO_PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;
-        check_server(&stream, owner)?;
+        check(&stream, owner)?;
         let mut session = Self {
             name: String::new(),
             id: String::new(),
@@ -381,8 +396,8 @@ impl Session {
     }
 }
 
-/// A member of the session could put a socket of its own in this place, and be told what it may.
-fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
+/// Who listens, of the uid that the socket's directory has.
+fn server(stream: &UnixStream, owner: u32) -> Result<Peer, ClientError> {
     // The kernel does not name a listener that has ended; nobody serves for it.
     let peer = Peer::of(stream).map_err(|_| ClientError::Inside(Stranger::Unknown))?;
     let process = peer.process();
@@ -390,6 +405,23 @@ fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
         let peer = process.uid;
         return Err(ClientError::Impostor { peer, owner });
     }
+    Ok(peer)
+}
+
+/// By its number: a child that was not reaped keeps it.
+fn check_gate(stream: &UnixStream, owner: u32, gate: Tid) -> Result<(), ClientError> {
+    let process = server(stream, owner)?.process();
+    let (pid, connected) = (Tid::new(process.pid), gate);
+    if pid != connected {
+        return Err(ClientError::Inside(Stranger::Another { pid, connected }));
+    }
+    Ok(())
+}
+
+/// A member of the session could put a socket of its own in this place, and be told what it may.
+fn check_server(stream: &UnixStream, owner: u32) -> Result<(), ClientError> {
+    let peer = server(stream, owner)?;
+    let process = peer.process();
     let proc = Procfs::open().map_err(|error| ClientError::Proc(error.to_string()))?;
     Bouncer::of_this_process(proc)?
         .judge_gate(Tid::new(process.pid))

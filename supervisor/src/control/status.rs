@@ -143,7 +143,8 @@ impl InForce {
 impl Questions {
     fn in_words(&self) -> String {
         let who = match self.approvers {
-            Approvers::Terminal => "asked where the session's terminal is",
+            Approvers::Prompt => "asked on the terminal that it was started on",
+            Approvers::Terminal => "told to who reads the session's terminal",
             Approvers::Socket => "asked at the control socket",
             Approvers::Nobody => "asked of nobody: each is refused",
         };

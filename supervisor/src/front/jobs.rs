@@ -4,7 +4,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask, raise}
 use nix::unistd::{Pid, getpid, getppid, getsid};
 use rustix::process::pidfd_send_signal;
 
-use super::{FORWARDED, Front, STOPS, say};
+use super::{FORWARDED, Front, STOPS};
 use crate::watch::monotonic;
 
 /// What ends a session that has not begun.
@@ -25,6 +25,9 @@ impl Front {
         if STOPS.contains(&signal) && nobody_continues_us() {
             // The kernel stops no process that nobody could continue. The gate, a parent of another
             // group, keeps it from seeing that this is one.
+            if let Some(console) = &self.console {
+                return console.signal_foreground(Signal::SIGCONT);
+            }
             if let Err(errno) = kill(Pid::from_raw(0), Signal::SIGCONT) {
                 tracing::warn!(%errno, "CMD stays stopped");
             }
@@ -32,12 +35,25 @@ impl Front {
         }
         let mut unblocked = SigSet::empty();
         unblocked.add(signal);
-        // Raised while blocked, it acts the moment it is let through.
-        let stopped = raise(signal)
+        if let Some(console) = &mut self.console {
+            console.give_back();
+        }
+        // Raised while blocked, it acts the moment it is let through. CMD has a terminal of its own, and
+        // its keys stop nobody else of the caller's job.
+        let stops_job = self.console.is_some() && STOPS.contains(&signal);
+        let raised = match stops_job {
+            true => kill(Pid::from_raw(0), signal),
+            false => raise(signal),
+        };
+        let stopped = raised
             .and_then(|()| pthread_sigmask(SigmaskHow::SIG_UNBLOCK, Some(&unblocked), None))
             .and_then(|()| pthread_sigmask(SigmaskHow::SIG_BLOCK, Some(&unblocked), None));
         if let Err(errno) = stopped {
-            say(&format!("cannot stop with the command: {errno}"));
+            self.say(&format!("cannot stop with the command: {errno}"));
+        }
+        if let Some(console) = &mut self.console {
+            console.take_back();
+            console.signal_foreground(Signal::SIGCONT);
         }
         if self.command_is_stopped() {
             self.send(Signal::SIGCONT);
@@ -50,14 +66,15 @@ impl Front {
     }
 
     /// Passes on what a process sent to the front. What the terminal or the kernel sent, CMD got
-    /// itself: it is in the same process group. But a terminal that is gone is told to the leader of
+    /// itself: it is in the same process group, if it has no terminal of its own. But a terminal that is gone is told to the leader of
     /// its session alone, and that may be the front.
     pub(super) fn pass_signals_on(&mut self) {
         while let Ok(Some(info)) = self.signals.read_signal() {
             let signal = i32::try_from(info.ssi_signo)
                 .ok()
                 .and_then(|n| Signal::try_from(n).ok());
-            let Some(signal) = signal.filter(|signal| FORWARDED.contains(signal)) else {
+            let taken = |signal: &Signal| FORWARDED.contains(signal) || STOPS.contains(signal);
+            let Some(signal) = signal.filter(taken) else {
                 continue;
             };
             // Of a session that stands still. A key of the terminal ends one that has not begun.
@@ -69,6 +86,9 @@ impl Front {
                 self.asked_to_end = Some((monotonic(), signal));
             }
             let was_sent = info.ssi_code <= 0;
+            if self.is_about_terminal(signal, was_sent) || STOPS.contains(&signal) {
+                continue;
+            }
             let from_command = self
                 .command
                 .as_ref()
@@ -78,6 +98,13 @@ impl Front {
                 self.send(signal);
             }
         }
+    }
+
+    /// Whether a signal is there that ends what has begun to end.
+    pub(super) fn is_told_to_end(&self) -> bool {
+        let ends = ENDS.map(|signal| u32::try_from(signal as i32).unwrap_or(0));
+        std::iter::from_fn(|| self.signals.read_signal().ok().flatten())
+            .any(|info| ends.contains(&info.ssi_signo))
     }
 
     pub(super) fn send(&self, signal: Signal) {

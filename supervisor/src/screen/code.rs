@@ -10,11 +10,11 @@ pub(super) const LEN: usize = 2;
 
 /// Two characters that nobody knows who does not see the question that they are drawn with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Code(String);
+pub(crate) struct Code(String);
 
 impl Code {
     /// Another one.
-    pub(super) fn fresh() -> Self {
+    pub(crate) fn fresh() -> Self {
         // All of a random UUID but two places is random, these among it.
         let random = Uuid::new_v4();
         let bytes = random.as_bytes().iter().take(LEN);
@@ -22,16 +22,16 @@ impl Code {
         Self(bytes.copied().map(char::from).collect())
     }
 
-    pub(super) fn is(&self, typed: &str) -> bool {
+    pub(crate) fn is(&self, typed: &str) -> bool {
         self.0 == typed
     }
 
-    pub(super) fn as_str(&self) -> &str {
+    pub(crate) fn as_str(&self) -> &str {
         &self.0
     }
 
     #[cfg(test)]
-    pub(super) fn of(text: &str) -> Self {
+    pub(crate) fn of(text: &str) -> Self {
         Self(text.to_owned())
     }
 }

@@ -24,4 +24,5 @@ mod state;
 mod terminal;
 mod watching;
 
+pub(crate) use code::Code;
 pub(crate) use watching::{ScreenError, watch};

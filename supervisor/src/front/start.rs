@@ -1,0 +1,80 @@
+//! The front's first steps.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command};
+
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
+use nix::unistd::{dup2_stdin, dup2_stdout};
+
+use super::{FORWARDED, FrontError, STOPS};
+use crate::inherited::NO_TERMINAL;
+use crate::link::Link;
+use crate::own_process::{hear_of_children, keep_on_exec};
+use crate::system::cannot;
+use crate::terminal::Guest;
+use crate::watch::Pulse;
+
+/// Starts `execward __gate LINK PULSE TERMINAL …` in a process group of its own, out of the terminal's way. It
+/// leads a session by itself if CMD has a terminal of its own.
+pub(super) fn start_gate(
+    link: &Link,
+    pulse: &Pulse,
+    guest: Option<&Guest>,
+    arguments: Vec<OsString>,
+) -> Result<Child, FrontError> {
+    const START: &str = "start the gate";
+    keep_on_exec(link).map_err(cannot(START))?;
+    keep_on_exec(pulse).map_err(cannot(START))?;
+    let number = |fd: RawFd| fd.to_string();
+    let mut gate = Command::new("/proc/self/exe");
+    gate.arg0("execward")
+        .arg("__gate")
+        .arg(number(link.as_fd().as_raw_fd()))
+        .arg(number(pulse.as_fd().as_raw_fd()));
+    match guest {
+        None => gate.arg(NO_TERMINAL).process_group(0),
+        Some(guest) => {
+            keep_on_exec(guest).map_err(cannot(START))?;
+            guest.dress(&mut gate).map_err(cannot(START))?;
+            // Whoever leads a group can lead no session.
+            gate.arg(number(guest.as_fd().as_raw_fd()))
+        }
+    };
+    let child = gate.args(arguments).spawn().map_err(|error| {
+        if error.kind() == io::ErrorKind::NotFound {
+            FrontError::NoExecutable(error)
+        } else {
+            cannot(START)(error).into()
+        }
+    })?;
+    let closed = rustix::io::fcntl_setfd(pulse, rustix::io::FdFlags::CLOEXEC);
+    closed.map_err(cannot(START))?;
+    Ok(child)
+}
+
+/// Standard output and input are CMD's: a reader must see them end when CMD closes them.
+pub(super) fn leave_output_to_command(null: &File) -> nix::Result<()> {
+    dup2_stdin(null)?;
+    dup2_stdout(null)
+}
+
+pub(super) fn take_signals() -> io::Result<SignalFd> {
+    let mut blocked = SigSet::empty();
+    for signal in FORWARDED.into_iter().chain(STOPS) {
+        blocked.add(signal);
+    }
+    let read = blocked;
+    // A line that makes a file too large is an errno: the front stays for CMD.
+    blocked.add(Signal::SIGXFSZ);
+    hear_of_children()?;
+    blocked.thread_block()?;
+    Ok(SignalFd::with_flags(
+        &read,
+        SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK,
+    )?)
+}

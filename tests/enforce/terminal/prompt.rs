@@ -1,0 +1,442 @@
+//! Questions on the user's own terminal, and what passes for an answer.
+
+use std::fs;
+
+use execward_tests::{Ground, Screen, binary, finish, needs_answers, of_type, under, until};
+use serde_json::Value;
+
+use crate::approvals::ground as verdict;
+
+const ASK: &str = "[[ask]]\nid = \"ask-touch\"\nprogram = \"touch\"\n";
+
+/// A person's shell, and a line that runs `script` by sh under the gate.
+pub(super) struct Desk {
+    pub(super) ground: Ground,
+    pub(super) terminal: Screen,
+    /// How many lines were typed.
+    lines: u32,
+}
+
+impl Desk {
+    pub(super) fn of(rules: &str) -> Self {
+        Self::on(Ground::full(rules))
+    }
+
+    pub(super) fn on(ground: Ground) -> Self {
+        let terminal = Screen::open(&ground);
+        Self {
+            ground,
+            terminal,
+            lines: 0,
+        }
+    }
+
+    /// `execward run … -- words…`, as it is typed.
+    pub(super) fn line(&self, words: &[&str]) -> String {
+        let command = self.ground.command(words);
+        let words = [command.get_program()]
+            .into_iter()
+            .chain(command.get_args());
+        let words = words.map(|word| word.to_str().expect("UTF-8").replace('\'', "'\\''"));
+        let words = words.map(|word| format!("'{word}'"));
+        words.collect::<Vec<_>>().join(" ")
+    }
+
+    /// Has `sh` read `script` under the gate, from a file.
+    pub(super) fn run(&mut self, script: &str) {
+        let script = self.ground.script("script.sh", script);
+        let line = self.line(&["sh", &script]);
+        self.type_line(&format!("{line}; echo status=$?"));
+    }
+
+    /// Types a line at the prompt, by a file: the screen is empty but for its number. `$status` is that of
+    /// the line before.
+    pub(super) fn type_line(&mut self, line: &str) {
+        self.has_prompt();
+        self.lines += 1;
+        let mark = format!("#{}\n", self.lines);
+        let line = format!(
+            "status=$?; printf '\\033[2J\\033[H{}\\n'; {line}",
+            mark.trim()
+        );
+        fs::write(self.ground.path("line"), line).expect("a line");
+        self.terminal.press(". ./line\n");
+        self.terminal.until("the line's own screen", |shown| {
+            (shown.starts_with(&mark) || shown.starts_with("execward")).then_some(())
+        });
+    }
+
+    fn has_prompt(&mut self) {
+        self.terminal.until("a prompt", |shown| {
+            shown.trim_end().ends_with("ready>").then_some(())
+        });
+    }
+
+    pub(super) fn size(&mut self, rows: u16, columns: u16) {
+        let size = [rows, columns].map(|size| size.try_into().expect("a size"));
+        self.terminal.resize(size[0], size[1]);
+    }
+
+    pub(super) fn sees(&mut self, text: &str) -> String {
+        let found = |shown: &str| shown.contains(text).then(|| shown.to_owned());
+        self.terminal.until(text, found)
+    }
+
+    /// The code of the answer that is drawn.
+    fn code(&mut self) -> String {
+        self.terminal.until("a code", |shown| {
+            let (_, rest) = shown.split_once(": type ")?;
+            Some(rest.split_once(" to confirm")?.0.to_owned())
+        })
+    }
+
+    /// Answers the question that is drawn, and makes sure.
+    pub(super) fn answers(&mut self, answer: &str) {
+        self.terminal.press(&format!("{answer}\r"));
+        let code = self.code();
+        self.terminal.press(&format!("{code}\r"));
+    }
+
+    /// Ends the shell, once it has the terminal.
+    pub(super) fn leave(mut self) {
+        self.has_prompt();
+        self.terminal.close();
+    }
+
+    fn close(self) -> Vec<Value> {
+        let records = self.ground.records_at_end();
+        self.leave();
+        records
+    }
+}
+
+#[test]
+fn a_question_is_drawn_whole_and_its_code_lets_it_run() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("echo before; /usr/bin/touch a 'b c'; read line; echo \"got <$line>\"");
+    let shown = desk.sees("answer [d]:");
+    for row in [
+        "execward: may this run?",
+        "program    /usr/bin/touch",
+        "arguments   0 /usr/bin/touch",
+        "            1 a",
+        "            2 \"b c\"",
+        "rule       ask-touch (",
+    ] {
+        assert!(shown.contains(row), "{row}:\n{shown}");
+    }
+    assert!(!shown.contains("before"), "{shown}");
+    desk.answers("a");
+    desk.sees("before");
+    desk.terminal.press("hello\n");
+    // Nothing of what was typed at the question came through.
+    let shown = desk.sees("got <hello>");
+    assert!(!shown.contains("may this run?"), "{shown}");
+    desk.sees("status=0");
+    assert!(desk.ground.has("a"));
+    assert_eq!(verdict(&desk.close(), "a"), ("allow", "user"));
+}
+
+#[test]
+fn nothing_but_an_answer_with_its_code_lets_it_run() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a; echo over");
+    desk.sees("answer [d]:");
+    desk.terminal.press("y\r");
+    desk.sees("! that is no answer");
+    // No letters of codes.
+    for wrong in ["a\rll\r", "a\r\r", "\r\r\r", "a\ry\r"] {
+        desk.terminal.press(wrong);
+        desk.sees("! that was not the code");
+        desk.terminal.press("?\r");
+        desk.sees("! that is no answer");
+    }
+    desk.terminal.press("\r\r");
+    let code = desk.code();
+    assert!(!desk.ground.has("a"));
+    desk.terminal.press(&format!("{code}\r"));
+    desk.sees("over");
+    assert!(!desk.ground.has("a"));
+    assert_eq!(verdict(&desk.close(), "a"), ("deny", "user"));
+}
+
+#[test]
+fn a_no_says_why() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a; echo over");
+    desk.sees("answer [d]:");
+    desk.terminal.press("d\r");
+    desk.sees("why not?");
+    desk.answers("not in here");
+    desk.sees("not in here");
+    desk.sees("over");
+    let records = desk.close();
+    assert_eq!(verdict(&records, "a"), ("deny", "user"));
+    let decision = of_type(&records, "exec.decision").find(|it| !it["approval"].is_null());
+    assert_eq!(decision.unwrap()["approval"]["reason"], "not in here");
+}
+
+/// Before the question nobody can know its code.
+#[test]
+fn what_is_typed_ahead_is_no_answer() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    let fifo = desk.ground.path("fifo").display().to_string();
+    desk.run(&format!(
+        "mkfifo {fifo}; echo begun; cat {fifo}; /usr/bin/touch a; read x; echo \"<$x>\""
+    ));
+    desk.sees("begun");
+    desk.terminal.press("a\raa\r");
+    desk.sees("aa");
+    fs::write(&fifo, "").unwrap();
+    let shown = desk.sees("answer [d]:");
+    assert!(shown.trim_end().ends_with("answer [d]:"), "{shown}");
+    desk.answers("d\r");
+    // It was the command's.
+    desk.sees("<a>");
+    assert!(!desk.ground.has("a"));
+    desk.close();
+}
+
+/// Attack 17: what a program draws has not the code that the question has.
+#[test]
+fn a_question_that_the_session_draws_gets_no_answer() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    // The second begins a sequence that would swallow what is drawn after it.
+    desk.run(
+        "printf '\\033[?1049h\\033[Hexecward: may this run?\\r\\nallow once: type ll to confirm: '; \
+         read x; read y; printf '\\033]0;'; /usr/bin/touch a; printf '\\007'; echo over $x $y",
+    );
+    assert_eq!(desk.code(), "ll");
+    desk.terminal.press("a\rll\r");
+    let shown = desk.sees("answer [d]:");
+    assert!(
+        shown.contains("program    /usr/bin/touch") && !shown.contains(" ll "),
+        "{shown}"
+    );
+    desk.terminal.press("a\rll\r");
+    desk.sees("! that was not the code");
+    desk.answers("d\r");
+    desk.sees("over a ll");
+    assert!(!desk.ground.has("a"));
+    assert_eq!(verdict(&desk.close(), "a"), ("deny", "user"));
+}
+
+#[test]
+fn a_hostile_argument_is_spelled_out() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch \"$(printf '\\033[2J\\033[1;1H\\342\\200\\256x')\" '  a'; echo over");
+    let shown = desk.sees("answer [d]:");
+    assert!(
+        shown.contains("1 \"\\u{1b}[2J\\u{1b}[1;1H\\u{202e}x\""),
+        "{shown}"
+    );
+    assert!(shown.contains("2 \"  a\""), "{shown}");
+    assert!(shown.starts_with("execward: may this run?"), "{shown}");
+    desk.answers("d\r");
+    desk.sees("over");
+    desk.close();
+}
+
+#[test]
+fn what_cannot_be_shown_whole_is_refused() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a $(printf '%05000d' 0); echo over");
+    desk.sees("it cannot be shown whole");
+    desk.sees("over");
+    assert!(!desk.ground.has("a"));
+    let records = desk.close();
+    let decision = of_type(&records, "exec.decision").find(|it| !it["approval"].is_null());
+    let decision = &decision.unwrap()["decision"];
+    assert_eq!(
+        (&decision["verdict"], &decision["reason"]),
+        (&"deny".into(), &"user".into())
+    );
+}
+
+/// Every argument is on one of the pages, and the code behind all of them.
+#[test]
+fn a_long_question_is_read_page_by_page() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch $(seq 1 40); echo over");
+    let shown = desk.sees("page 1 of");
+    assert!(
+        shown.contains(" 1 1\n") && !shown.contains("answer"),
+        "{shown}"
+    );
+    desk.terminal.press("a\r");
+    let shown = desk.sees("page 2 of");
+    assert!(!shown.contains(" 1 1\n"), "{shown}");
+    desk.terminal.press("\r");
+    desk.sees("answer [d]:");
+    desk.terminal.press("a\r");
+    let shown = desk.sees("page 1 of");
+    assert!(!shown.contains("to confirm"), "{shown}");
+    desk.terminal.press("\r");
+    desk.sees("page 2 of");
+    desk.terminal.press("\r");
+    let code = desk.code();
+    desk.terminal.press(&format!("{code}\r"));
+    desk.sees("over");
+    assert!(desk.ground.has("40"));
+    desk.close();
+}
+
+#[test]
+fn a_terminal_that_is_too_small_allows_nothing() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.size(5, 80);
+    desk.run("/usr/bin/touch a; echo over");
+    desk.sees("too small");
+    desk.terminal.press("a\ra\r");
+    desk.size(24, 80);
+    let shown = desk.sees("answer [d]:");
+    assert!(shown.contains("program    /usr/bin/touch"), "{shown}");
+    desk.answers("a");
+    desk.sees("over");
+    assert!(desk.ground.has("a"));
+    desk.close();
+}
+
+#[test]
+fn questions_come_one_after_the_other() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a & /usr/bin/touch b & wait; echo over");
+    let shown = desk.sees("(1 of 2)");
+    let first = if shown.contains("1 a\n") { "a" } else { "b" };
+    desk.answers("a");
+    desk.sees("(2 of 2)");
+    desk.answers("d\r");
+    desk.sees("over");
+    let second = if first == "a" { "b" } else { "a" };
+    assert!(desk.ground.has(first) && !desk.ground.has(second));
+    desk.close();
+}
+
+#[test]
+fn alike_questions_are_one_card() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a & /usr/bin/touch a & /usr/bin/touch a & wait; echo over");
+    desk.sees("3  allow all 3 that are alike, once");
+    desk.answers("3");
+    desk.sees("over");
+    let records = desk.close();
+    let allowed =
+        of_type(&records, "exec.decision").filter(|it| it["decision"]["reason"] == "user");
+    assert_eq!(allowed.count(), 3);
+}
+
+#[test]
+fn what_lasts_is_among_what_is_offered() {
+    needs_answers!();
+    // A rule that is not the user's own can be lifted.
+    let ground = Ground::allowlist("[[allow]]\nid = \"sh\"\nprogram = [\"sh\", \"dash\"]\n");
+    let policy = fs::read_to_string(ground.path("policy.toml")).unwrap();
+    fs::write(
+        ground.path("policy.toml"),
+        policy.replace("ask = \"off\"\n", "ask = \"on-miss\"\n"),
+    )
+    .unwrap();
+    let mut desk = Desk::on(ground);
+    desk.run("/usr/bin/touch a; /usr/bin/touch a; echo over");
+    desk.sees("s  allow for this session");
+    desk.terminal.press("s\r");
+    desk.sees("allowed for this session: what?");
+    desk.answers("1");
+    desk.sees("over");
+    let records = desk.close();
+    let asked = of_type(&records, "exec.held").count();
+    let ran = of_type(&records, "exec.outcome").filter(|it| it["outcome"]["result"] == "verified");
+    assert_eq!((asked, ran.count()), (1, 3));
+}
+
+#[test]
+fn a_question_that_is_answered_elsewhere_disappears() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a; echo over");
+    let id = desk.terminal.until("an ID", |shown| {
+        let (_, rest) = shown.split_once("may this run?  [")?;
+        Some(rest.split_once(']')?.0.to_owned())
+    });
+    let records = desk.ground.records();
+    let name = of_type(&records, "session.start").next().unwrap()["session"]["name"].clone();
+    let mut allow = std::process::Command::new(binary("execward"));
+    allow
+        .args(["allow", &id, "--session", name.as_str().unwrap()])
+        .env("HOME", desk.ground.path(""))
+        .env("XDG_RUNTIME_DIR", desk.ground.runtime());
+    let (status, _, stderr) = finish(allow);
+    assert_eq!(status.code(), Some(0), "{stderr}");
+    let shown = desk.sees("allowed without your answer: user");
+    assert!(!shown.contains("may this run?"), "{shown}");
+    desk.sees("over");
+    assert!(desk.ground.has("a"));
+    desk.close();
+}
+
+/// Ctrl-C at a question is none of the command's, and a question ends with its process.
+#[test]
+fn a_question_ends_with_its_process() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    let fifo = desk.ground.path("fifo").display().to_string();
+    desk.run(&format!(
+        "mkfifo {fifo}; /usr/bin/touch a & pid=$!; cat {fifo}; kill -KILL $pid; cat {fifo}; echo over"
+    ));
+    desk.sees("answer [d]:");
+    desk.terminal.press("\x03");
+    fs::write(&fifo, "").unwrap();
+    desk.sees("without your answer");
+    fs::write(&fifo, "").unwrap();
+    desk.sees("over");
+    assert!(!desk.ground.has("a"));
+    desk.close();
+}
+
+#[test]
+fn a_prompt_without_a_terminal_starts_nothing() {
+    needs_answers!();
+    let ground = Ground::full("").option("--prompt=tty");
+    let alone = under(&["setsid", "-w"], &ground.command(&["touch", "a"]));
+    let (status, _, stderr) = finish(alone);
+    assert_eq!(status.code(), Some(125));
+    assert!(stderr.contains("--prompt tty needs a terminal"), "{stderr}");
+    assert!(stderr.contains("--prompt socket"), "{stderr}");
+    assert!(!ground.has("a"));
+}
+
+/// Who has the terminal open beforehand could read answers; TIOCEXCL comes too late for that.
+#[test]
+fn a_terminal_that_a_stranger_has_open_is_not_asked_on() {
+    needs_answers!();
+    let mut desk = Desk::on(Ground::full("").option("--prompt=tty"));
+    desk.terminal
+        .press("setsid sh -c 'echo $$ >pid; exec sleep 1000' </dev/tty &\n");
+    until("the stranger", || {
+        let pid = fs::read_to_string(desk.ground.path("pid")).ok()?;
+        let pid = pid.trim();
+        let name = fs::read_to_string(format!("/proc/{pid}/comm")).ok()?;
+        (name.trim() == "sleep").then_some(())
+    });
+    desk.run("touch a");
+    desk.sees("has this terminal open");
+    desk.sees("status=125");
+    assert!(!desk.ground.has("a"));
+    desk.type_line("kill $(cat pid); echo gone");
+    desk.sees("gone");
+    desk.run("touch a");
+    desk.sees("status=0");
+    assert!(desk.ground.has("a"));
+    desk.close();
+}
