@@ -75,6 +75,7 @@ impl GrantNote {
 
 /// A process that sends control messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 pub(crate) struct Approver {
     /// Its real user.
     pub(crate) uid: u32,

@@ -65,6 +65,7 @@ pub(crate) struct EscalationSettled {
 
 /// A question's names in the session whose people were asked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct AskedAs {
     pub(crate) session: String,
