@@ -25,11 +25,14 @@ pub(crate) enum HideError {
     Cover { path: PathBuf, error: io::Error },
 }
 
-/// Covers what `plan` keeps. The process must be in the mount namespace that is the session's own.
+/// Covers what `plan` keeps, if that is asked for (`--hide-state`). The process must be in the mount namespace that is the session's own.
 ///
 /// # Errors
 /// If one of them stays in sight.
-pub(crate) fn hide(plan: &Plan<'_>) -> Result<(), HideError> {
+pub(crate) fn hide_if_asked(plan: &Plan<'_>) -> Result<(), HideError> {
+    if !plan.args.hide_state {
+        return Ok(());
+    }
     let (mut files, directories) = plan.kept();
     // What lies in a covered directory needs no cover, under which the gate could not put another.
     files.retain(|file| !directories.iter().any(|it| file.starts_with(it)));

@@ -5,42 +5,35 @@
 //! task is seen waiting for it, or when nobody answered in time. The kernel wakes nobody for the
 //! two in the middle, so waiting tasks are looked at.
 
+mod question;
+
 use std::os::unix::ffi::OsStrExt;
 use std::time::{Duration, Instant};
 
-use execward_policy::{ExecRequest, Ruleset, Variables};
-use jiff::{SignedDuration, Timestamp};
+use execward_policy::{ExecRequest, Ruleset};
 use rustix::fs::{Mode, OFlags};
 
 use crate::approval::{
-    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, Seat, ShownAmendment,
-    ShownScript, ShownVariables, Waiting,
+    Approvers, CallDigest, FactsDigest, Pending, Prompt, Refused, Seat, Waiting,
 };
 use crate::audit::{ApprovalNote, ExecId, Program, Reason, SessionNote};
-use crate::clock;
 use crate::consent::Answer;
-use crate::control::{
-    Bouncer, Control, ControlError, Notice, Request, Required, ShownProcess, SocketPlace,
-};
+use crate::control::{Bouncer, Control, ControlError, Notice, SocketPlace};
 use crate::exec::Image;
 use crate::fault::{self, Phase};
 use crate::from_below::FromBelow;
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::offered::Offered;
-use crate::pid_namespace::PidNamespace;
 use crate::plan::Plan;
 use crate::room::Share;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
-use crate::tracee::{Procfs, Status, Tid};
+use crate::tracee::Procfs;
 use crate::withdrawal::CutShort;
 
 /// How often tasks that wait are looked at.
 pub(crate) const LOOK_EVERY: Duration = Duration::from_millis(250);
-
-/// Most processes above one that are shown.
-const ANCESTRY_MAX: usize = 16;
 
 /// Everything about questions.
 #[derive(Debug)]
@@ -343,94 +336,5 @@ impl Gate {
         self.parking.pending.ask(id, digest, expires, parked);
         let now = Instant::now();
         self.parking.next_look.get_or_insert(now + LOOK_EVERY);
-    }
-
-    /// The processes above a task, up to CMD, by what they are now.
-    fn ancestry(&self, task: &Status) -> Vec<ShownProcess> {
-        let mut above = Vec::new();
-        let mut next = task.ppid;
-        let adopter = self.namespace.as_ref().map(PidNamespace::first);
-        // Whoever is below one that has ended is below the gate, or who adopts in its stead.
-        while above.len() < ANCESTRY_MAX && next != Tid::own() && Some(next) != adopter {
-            let Ok(task) = self.kernel.proc.task(next) else {
-                break;
-            };
-            let (Ok(status), Ok(path)) = (task.status(), task.link_text("exe")) else {
-                break;
-            };
-            above.push(ShownProcess {
-                pid: next.as_u32(),
-                path: path.escape_ascii().to_string(),
-            });
-            if next == self.command.pid {
-                break;
-            }
-            next = status.ppid;
-        }
-        above
-    }
-
-    /// Puts a question to whom it is for.
-    ///
-    /// # Errors
-    /// Why nobody will answer.
-    fn put_question(&self, higher: Option<&str>, required: Required) -> Result<(), String> {
-        match higher {
-            Some(to) => self.escalate(to, required),
-            None => {
-                self.notify(&required);
-                self.parking.tell(Notice::Asked(Box::new(required)));
-                Ok(())
-            }
-        }
-    }
-
-    /// The record that an exec is held; and the question.
-    fn record_question(
-        &mut self,
-        asked: &Asked,
-        judgement: &Judgement,
-        ancestry: Vec<ShownProcess>,
-        variables: &Variables,
-    ) -> Result<Required, String> {
-        let asked_at = clock::now();
-        let lasts =
-            SignedDuration::try_from(self.rules.ask_timeout()).unwrap_or(SignedDuration::MAX);
-        let expires_at = asked_at.checked_add(lasts).unwrap_or(Timestamp::MAX);
-        let rule = judgement.rule.clone();
-        let reason = judgement.reason.clone();
-        let mut request = Request::new(
-            &asked.program,
-            rule,
-            reason,
-            [asked_at, expires_at],
-            judgement.unanswered,
-        )
-        .map_err(|error| error.to_string())?;
-        request.ancestry = ancestry;
-        let target = asked.image.target().map(|file| file.facts());
-        request.script = target.and_then(|facts| ShownScript::of(facts, &mut request.bytes));
-        request.environment = ShownVariables::of(variables, &mut request.bytes);
-        let allows = asked.offered.allows().iter().cloned();
-        request.amendments = allows.map(ShownAmendment::from).collect();
-        self.ledger
-            .held(
-                asked.exec_id,
-                asked.program.clone(),
-                judgement.decided(),
-                ApprovalNote {
-                    ttl_s: Some(self.rules.ask_timeout().as_secs()),
-                    escalated_to: asked.higher.clone(),
-                    ..ApprovalNote::default()
-                },
-                &self.watch,
-            )
-            .map_err(|error| error.to_string())?;
-        Ok(Required {
-            session_id: self.parking.session.id.clone(),
-            request_id: asked.exec_id,
-            digest: asked.digest.clone(),
-            request,
-        })
     }
 }

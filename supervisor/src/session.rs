@@ -186,15 +186,11 @@ fn start(
         log,
     } = Threads::start(&kernel, pulse, log)?;
     let mut ledger = Ledger::new(log);
-    let proc = kernel.proc.try_clone();
-    let proc = proc.map_err(cannot("copy a descriptor"))?;
-    let parking = Parking::start(&plan, has_prompt, proc)?;
+    let parking = parking(&plan, has_prompt, &kernel)?;
 
     let listener = receive_listener(&shim)?;
     let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
-    if plan.args.hide_state {
-        hidden::hide(&plan)?;
-    }
+    hidden::hide_if_asked(&plan)?;
     confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
@@ -272,6 +268,12 @@ fn announce(
         control,
     };
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
+}
+
+fn parking(plan: &Plan<'_>, has_prompt: bool, kernel: &Kernel) -> Result<Parking, SessionError> {
+    let proc = kernel.proc.try_clone();
+    let proc = proc.map_err(cannot("copy a descriptor"))?;
+    Ok(Parking::start(plan, has_prompt, proc)?)
 }
 
 impl Started {

@@ -5,6 +5,8 @@
     reason = "every message that is not expected is out of turn"
 )]
 
+mod requests;
+
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
@@ -15,14 +17,8 @@ use super::peer::Peer;
 use super::place::{self, PlaceError};
 use super::protocol;
 use super::sender::{Bouncer, Stranger};
-use super::status::Status;
-use super::wire::{
-    BUNDLE_MAX_BYTES, FromClient, FromGate, PART_MAX_BYTES, PolicyLoaded, Required, Response,
-    Settled, ShownGrant, line,
-};
-use crate::audit::ascii_json;
+use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, line};
 use crate::places::Places;
-use crate::policy::Bundle;
 use crate::tracee::{Procfs, StatusError, Tid};
 
 /// How long the gate may take for one line. It answers at once; only a look-up past its deadline
@@ -31,9 +27,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// How long it may take to greet, which needs neither the gate's own thread nor a disk.
 const HELLO_PATIENCE: Duration = Duration::from_secs(3);
-
-/// How long a session may take to end that is told to.
-const STOP_PATIENCE: Duration = Duration::from_secs(10);
 
 /// Longest line of a gate, in bytes: arguments in it are cut long before. Whoever serves in its place
 /// fills no more memory.
@@ -99,7 +92,7 @@ pub(crate) enum ClientError {
     Silent,
     #[error(
         "session {name} goes on {} s after each of its processes was told to end; `execward stop --kill` \
-         kills them", STOP_PATIENCE.as_secs()
+         kills them", requests::STOP_PATIENCE.as_secs()
     )]
     GoesOn { name: String },
     #[error("the session does not greet within {} s: its gate may be stopped", HELLO_PATIENCE.as_secs())]
@@ -216,140 +209,6 @@ impl Session {
         stream.set_read_timeout(Some(PATIENCE))?;
         session.send(&FromClient::Hello { protocol })?;
         Ok(session)
-    }
-
-    /// The open questions, oldest first.
-    ///
-    /// # Errors
-    /// If the session does not tell.
-    pub(crate) fn list(&mut self) -> Result<Vec<Required>, ClientError> {
-        self.send(&FromClient::List)?;
-        let mut open = Vec::new();
-        loop {
-            match self.receive()? {
-                FromGate::ApprovalRequired(required) => open.push(*required),
-                FromGate::Listed => return Ok(open),
-                FromGate::Error { error } => return Err(ClientError::Refused(error)),
-                other => return Err(strange(&other)),
-            }
-        }
-    }
-
-    /// Answers a question; how it ended.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if it is not open any more, or takes no such answer.
-    pub(crate) fn answer(&mut self, response: Response) -> Result<Settled, ClientError> {
-        self.send(&FromClient::ApprovalResponse(response))?;
-        match self.receive()? {
-            // Of the same card: the one that has waited for longest, or the first of several.
-            FromGate::ApprovalSettled(settled) => Ok(settled),
-            FromGate::Error { error } => Err(ClientError::Refused(error)),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// Puts a policy in force.
-    ///
-    /// # Errors
-    /// [`ClientError::PolicyRejected`] if it has faults, or cannot be recorded.
-    pub(crate) fn load_policy(&mut self, bundle: &Bundle) -> Result<PolicyLoaded, ClientError> {
-        let json = ascii_json(bundle).map_err(io::Error::from)?;
-        if json.len() > BUNDLE_MAX_BYTES {
-            return Err(ClientError::TooLong);
-        }
-        for part in json.chunks(PART_MAX_BYTES) {
-            let part = str::from_utf8(part).map_err(io::Error::other)?;
-            let part = part.to_owned();
-            self.send(&FromClient::PolicyPart { part })?;
-        }
-        self.send(&FromClient::PolicyLoad)?;
-        match self.receive()? {
-            FromGate::PolicyLoaded(loaded) => Ok(loaded),
-            FromGate::PolicyRejected { error } => Err(ClientError::PolicyRejected(error)),
-            FromGate::Error { error } => Err(ClientError::Refused(error)),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// The grants that count.
-    ///
-    /// # Errors
-    /// If the session does not tell.
-    pub(crate) fn grants(&mut self) -> Result<Vec<ShownGrant>, ClientError> {
-        self.send(&FromClient::Grants)?;
-        let mut grants = Vec::new();
-        loop {
-            match self.receive()? {
-                FromGate::Grant(grant) => grants.push(*grant),
-                FromGate::GrantsListed => return Ok(grants),
-                FromGate::Error { error } => return Err(ClientError::Refused(error)),
-                other => return Err(strange(&other)),
-            }
-        }
-    }
-
-    /// Has a grant count.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if it does not.
-    pub(crate) fn grant(&mut self, grant: ShownGrant) -> Result<(), ClientError> {
-        let id = grant.id.clone();
-        self.send(&FromClient::Grant(Box::new(grant)))?;
-        match self.receive()? {
-            FromGate::Granted { id: granted } if granted == id => Ok(()),
-            FromGate::Error { error } => Err(ClientError::Refused(error)),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// Takes a grant back.
-    ///
-    /// # Errors
-    /// [`ClientError::Refused`] if there is none, or it cannot be taken back.
-    pub(crate) fn revoke(&mut self, id: &str) -> Result<(), ClientError> {
-        self.send(&FromClient::Revoke { id: id.to_owned() })?;
-        match self.receive()? {
-            FromGate::Revoked { id: revoked } if revoked == id => Ok(()),
-            FromGate::Error { error } => Err(ClientError::Refused(error)),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// How the session is.
-    ///
-    /// # Errors
-    /// If it does not tell.
-    pub(crate) fn status(&mut self) -> Result<Status, ClientError> {
-        self.send(&FromClient::Status)?;
-        match self.receive()? {
-            FromGate::Status(status) => Ok(*status),
-            FromGate::Error { error } => Err(ClientError::Refused(error)),
-            other => Err(strange(&other)),
-        }
-    }
-
-    /// Ends the session, and waits until nobody is left of it.
-    ///
-    /// # Errors
-    /// [`ClientError::GoesOn`] if somebody still is after a while.
-    pub(crate) fn stop(&mut self, kills: bool) -> Result<(), ClientError> {
-        self.send(&FromClient::Stop { kills })?;
-        match self.receive()? {
-            FromGate::Stopping => {}
-            FromGate::Error { error } => return Err(ClientError::Refused(error)),
-            other => return Err(strange(&other)),
-        }
-        let stream = self.reader.get_ref();
-        stream.set_read_timeout(Some(STOP_PATIENCE))?;
-        match self.receive() {
-            Err(ClientError::Closed) => Ok(()),
-            Err(ClientError::Silent) => Err(ClientError::GoesOn {
-                name: self.name.clone(),
-            }),
-            Err(error) => Err(error),
-            Ok(other) => Err(strange(&other)),
-        }
     }
 
     /// Asks for every question that is open and every one to come.

@@ -16,31 +16,16 @@ impl Server {
         match message {
             FromClient::Hello { .. } => {}
             FromClient::List => self.list(client, &FromGate::Listed),
-            FromClient::Subscribe => {
-                // From here on asks count on it: before it is told so.
-                known.is_subscribed = true;
-                self.count_subscribers();
-                self.list(client, &FromGate::Subscribed);
-            }
-            FromClient::ApprovalResponse(response) => {
-                let response = Box::new(response);
-                self.report(
+            FromClient::Subscribe => self.subscribe(client),
+            FromClient::ApprovalResponse(response) => self.report(
+                client,
+                Report::Answer {
+                    response: Box::new(response),
+                    approver: sender,
                     client,
-                    Report::Answer {
-                        response,
-                        approver: sender,
-                        client,
-                    },
-                );
-            }
-            FromClient::PolicyPart { part } => {
-                if known.bundle.len() + part.len() > BUNDLE_MAX_BYTES {
-                    known.bundle = String::new();
-                    self.refuse(client, "the policy is too long".into());
-                    return self.close(client);
-                }
-                known.bundle.push_str(&part);
-            }
+                },
+            ),
+            FromClient::PolicyPart { part } => self.take_part(client, &part),
             FromClient::PolicyLoad => {
                 let bundle = std::mem::take(&mut known.bundle);
                 self.compile(client, bundle, sender);
@@ -68,18 +53,41 @@ impl Server {
             ),
             FromClient::Escalate(question) => {
                 known.has_escalated = true;
-                let report = Report::Escalated {
-                    question,
-                    sender,
+                self.report(
                     client,
-                };
-                self.report(client, report);
+                    Report::Escalated {
+                        question,
+                        sender,
+                        client,
+                    },
+                );
             }
             FromClient::EscalationWithdrawn { request_id } => {
                 self.report(client, Report::EscalationWithdrawn { request_id, client });
             }
             FromClient::ToolCheck(check) => self.check_tool(client, check, sender),
         }
+    }
+
+    fn subscribe(&mut self, client: ClientId) {
+        if let Some(known) = self.clients.get_mut(&client) {
+            // From here on asks count on it: before it is told so.
+            known.is_subscribed = true;
+            self.count_subscribers();
+            self.list(client, &FromGate::Subscribed);
+        }
+    }
+
+    fn take_part(&mut self, client: ClientId, part: &str) {
+        let Some(known) = self.clients.get_mut(&client) else {
+            return;
+        };
+        if known.bundle.len() + part.len() > BUNDLE_MAX_BYTES {
+            known.bundle = String::new();
+            self.refuse(client, "the policy is too long".into());
+            return self.close(client);
+        }
+        known.bundle.push_str(part);
     }
 
     fn check_tool(&mut self, client: ClientId, check: ToolCheck, sender: Approver) {
