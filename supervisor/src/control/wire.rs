@@ -30,6 +30,8 @@
 //! Readers ignore fields that they do not know, the gate those of a `tool_check` excepted: one of them
 //! may name a file. See [`protocol`](super::protocol) for versions.
 
+mod shown_grant;
+
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -37,7 +39,8 @@ use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment, ShownScript, ShownVariables};
 use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
-use crate::grants::{Grant, Note, Span};
+use crate::grants::Span;
+pub(crate) use shown_grant::ShownGrant;
 
 /// Longest line that the gate takes, its newline included.
 pub(crate) const LINE_MAX_BYTES: usize = 16 << 10;
@@ -290,41 +293,6 @@ impl From<Scope> for execward_policy::Scope {
             Scope::Prefix => Self::Prefix,
             Scope::Program => Self::Program,
         }
-    }
-}
-
-/// A grant that counts in the session.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
-pub(crate) struct ShownGrant {
-    pub(crate) id: String,
-    /// `allow` or `deny`.
-    pub(crate) action: String,
-    pub(crate) rule: String,
-    /// How long it counts.
-    pub(crate) duration: Span,
-    #[serde(flatten)]
-    pub(crate) note: Note,
-}
-
-impl ShownGrant {
-    /// One that counts for `duration`.
-    pub(crate) fn new(grant: Grant, duration: Span) -> Self {
-        Self {
-            id: grant.id,
-            action: grant.action.to_string(),
-            rule: grant.rule,
-            duration,
-            note: grant.note,
-        }
-    }
-}
-
-impl From<Grant> for ShownGrant {
-    /// A stored one.
-    fn from(grant: Grant) -> Self {
-        let duration = grant.expires.map_or(Span::Always, Span::Until);
-        Self::new(grant, duration)
     }
 }
 
