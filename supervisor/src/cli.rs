@@ -43,9 +43,9 @@ pub(crate) enum Command {
     Pending(PendingArgs),
     /// Answer on a screen that shows what waits
     Watch(WatchArgs),
-    /// Let a waiting exec go on
+    /// Let a waiting exec go on, or for next time one that is over
     Allow(AnswerArgs),
-    /// Refuse a waiting exec
+    /// Refuse a waiting exec, or for next time one that is over
     Deny(AnswerArgs),
     /// Tell how a session is: exit 0 healthy, 1 if something of it does not work
     Status(StatusArgs),

@@ -3,12 +3,18 @@
 //! An exec is judged by one policy or the other, never by both: the rules are exchanged between two
 //! verdicts. What waits for an answer is judged again when the answer comes, so by the new ones.
 
-use execward_policy::{Rule, is_builtin};
+use execward_policy::{Rule, Ruleset, is_builtin};
 
 use crate::audit::{Approver, PolicyNote};
 use crate::control::{ClientId, Notice, PolicyLoaded};
 use crate::gate::Gate;
 use crate::policy::LoadedPolicy;
+
+/// How many rules files and presets have.
+pub(crate) fn own_rules(rules: &Ruleset) -> usize {
+    let is_own = |rule: &&Rule| !is_builtin(rule.source()) && !rule.is_grant();
+    rules.rules().filter(is_own).count()
+}
 
 impl Gate {
     /// Takes the policy that `sender` offers, if it is one; the record precedes it.
@@ -27,10 +33,9 @@ impl Gate {
 
     fn exchange(&mut self, policy: LoadedPolicy, sender: Approver) -> Result<PolicyLoaded, String> {
         let names = |note: &PolicyNote| note.name.clone();
-        let is_own = |rule: &&Rule| !is_builtin(rule.source());
         let loaded = PolicyLoaded {
             files: policy.notes.iter().map(names).collect(),
-            rules: policy.rules.rules().filter(is_own).count(),
+            rules: own_rules(&policy.rules),
         };
         self.check_outward(&policy.rules)
             .map_err(|error| error.to_string())?;

@@ -2,10 +2,9 @@
 
 use std::time::Instant;
 
-use execward_policy::{Rule, is_builtin};
-
 use crate::control::{ClientId, Execs, Health, InForce, LogState, Notice, Questions, Status};
 use crate::gate::Gate;
+use crate::reload::own_rules;
 use crate::tracee::Tid;
 
 impl Gate {
@@ -18,7 +17,6 @@ impl Gate {
     fn status(&self) -> Status {
         let account = self.ledger.account();
         let session = &self.parking.session;
-        let is_own = |rule: &&Rule| !is_builtin(rule.source()) && !rule.is_grant();
         Status {
             session_id: session.id.clone(),
             session: session.name.clone(),
@@ -31,7 +29,7 @@ impl Gate {
             },
             policy: InForce {
                 files: account.policy.to_vec(),
-                rules: self.rules.rules().filter(is_own).count(),
+                rules: own_rules(&self.rules),
                 grants: self.granted.all().count(),
             },
             questions: self.questions(),

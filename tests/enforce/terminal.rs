@@ -5,7 +5,7 @@ mod relay;
 
 use std::fs;
 
-use execward_tests::{Ground, Terminal, binary, of_type, until};
+use execward_tests::{Ground, Terminal, binary, of_type, typed, until};
 use serde_json::Value;
 
 use crate::approvals::ground as verdict;
@@ -22,14 +22,8 @@ fn waiting_for(touch: &str) -> (Ground, Terminal, String) {
     let ground = Ground::full(ASK);
     let mut terminal = Terminal::open(&ground);
     let command = ground.command(&["sh", "-c", &format!("{touch} a; echo went on")]);
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
-    let words: Vec<_> = words
-        .map(|word| format!("'{}'", word.to_str().expect("UTF-8")))
-        .collect();
     // Who has no terminal to read from is not asked on it.
-    let line = words.join(" ");
+    let line = typed(&command);
     terminal.press(&format!("{line} </dev/null; echo status=$?\n"));
     terminal.wait_for("execward: waiting for approval of /usr/bin/touch a: run 'execward allow ");
     let id = terminal.wait_for("'").trim_end_matches('\'').to_owned();

@@ -1,10 +1,9 @@
 //! The approver's screen, on a terminal of its own.
 
 use std::fs::{self, File};
-use std::process::Command;
 
 use execward_tests::{
-    Asking, Ground, Screen, finish, is_root, needs_answers, of_type, skip, under, until,
+    Asking, Ground, Screen, finish, is_root, needs_answers, of_type, skip, typed, under, until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -18,17 +17,6 @@ fn asking() -> Asking {
     let asking = Asking::sh("", "/usr/bin/touch a; read line");
     let _question = asking.question();
     asking
-}
-
-/// `command` as it is typed.
-fn typed(command: &Command) -> String {
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args());
-    let words: Vec<_> = words
-        .map(|word| format!("'{}'", word.to_str().expect("UTF-8")))
-        .collect();
-    words.join(" ")
 }
 
 /// A shell in which `execward watch` shows a session's question, started by `sh -c` with the modes of the

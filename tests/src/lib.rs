@@ -55,6 +55,18 @@ pub fn under(words: &[&str], gated: &Command) -> Command {
     command
 }
 
+/// `command` without its environment, as it is typed.
+///
+/// # Panics
+/// If a word is no UTF-8.
+#[must_use]
+pub fn typed(command: &Command) -> String {
+    let program = [command.get_program()];
+    let words = program.into_iter().chain(command.get_args());
+    let quoted = words.map(|word| format!("'{}'", word.to_str().expect("UTF-8")));
+    quoted.collect::<Vec<_>>().join(" ")
+}
+
 /// The records of one type.
 pub fn of_type<'a>(records: &'a [Value], kind: &'a str) -> impl Iterator<Item = &'a Value> {
     records.iter().filter(move |record| record["type"] == kind)

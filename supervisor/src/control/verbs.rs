@@ -176,7 +176,7 @@ pub(crate) fn answer(
     let (session, required) = match <[_; 1]>::try_from(found) {
         Ok([(at, required)]) => (live.get_mut(at).ok_or(ClientError::NoSession)?, required),
         Err(found) if found.is_empty() => {
-            return grants::answer_for_next_time(args, decision, live.first_mut(), out);
+            return grants::answer_for_next_time(args, decision, &mut live, out);
         }
         Err(found) => return Err(ambiguous(&args.id, &live, &found)),
     };

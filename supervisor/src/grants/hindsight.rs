@@ -36,7 +36,7 @@ pub(crate) enum NoHindsight {
     NotOffered(String),
     #[error("what it held was not recorded, so nothing can be bound to it; answer while it waits")]
     NoContent,
-    #[error("no session is live that this could be said for; --for always outlasts it")]
+    #[error("its session is not live any more; --for always, 2h or a date outlasts it")]
     NoSession,
 }
 
@@ -54,15 +54,15 @@ impl NoHindsight {
     }
 }
 
-/// Says for next time what was not said of the exec that `args` names: in `live`, or where none is in every new
-/// session.
+/// Says for next time what was not said of the exec that `args` names: in its own session if that is among
+/// `live`, else in one of these if it outlasts them, and where none is in every new session.
 ///
 /// # Errors
 /// If there was no such exec, or nothing can be said of it.
 pub(crate) fn answer(
     args: &AnswerArgs,
     decision: Decision,
-    live: Option<&mut Session>,
+    live: &mut [Session],
     out: &mut impl Write,
 ) -> Result<ExitStatus, VerbError> {
     if !is_for_next_time(args.span) || args.these.is_some() {
@@ -71,7 +71,9 @@ pub(crate) fn answer(
     let grant = grant(args, decision)?;
     let shown = ShownGrant::new(grant.clone(), args.span);
     let covers = escaped(&grant.note.covers);
-    let place = match live {
+    let of_exec = live.iter().position(|it| it.name == grant.note.session);
+    let any = (!live.is_empty() && args.span.is_stored()).then_some(0);
+    let place = match of_exec.or(any).and_then(|at| live.get_mut(at)) {
         Some(session) => {
             session.grant(shown)?;
             format!("session {}", session.name)

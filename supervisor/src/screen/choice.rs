@@ -3,16 +3,10 @@
 use clap::ValueEnum;
 
 use super::card::Card;
+use crate::consent::Said;
 use crate::control::{Decision, Required, Response, Scope};
 use crate::grants::Span;
 use crate::question_view::in_ascii;
-
-/// Yes or no.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Said {
-    Allow,
-    Deny,
-}
 
 /// What an answer is for.
 #[derive(Clone, Debug, PartialEq, Eq)]

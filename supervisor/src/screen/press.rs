@@ -10,11 +10,12 @@
 use jiff::Timestamp;
 
 use super::card::Card;
-use super::choice::{Choice, Extent, Said};
+use super::choice::{Choice, Extent};
 use super::code::{self, Code};
 use super::keys::Key;
 use super::layout::Layout;
 use super::state::{Effect, Mode, Screen};
+use crate::consent::Said;
 use crate::control::REASON_MAX_BYTES;
 use crate::grants::Span;
 use crate::question_view::QuestionView;

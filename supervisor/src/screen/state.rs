@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use jiff::Timestamp;
 
 use super::card::{Card, Queue};
-use super::choice::{Choice, Extent, Said};
+use super::choice::{Choice, Extent};
 use super::code::Code;
 use super::layout::Layout;
 use crate::audit::ExecId;
+use crate::consent::Said;
 use crate::control::{Required, Response, Settled};
 use crate::question_view::{QuestionView, in_ascii, word};
 

@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader, Write};
 use std::process::Command;
 
-use execward_tests::{Ground, Ran, binary, finish, needs_answers, of_type};
+use execward_tests::{Asking, Ground, Ran, binary, finish, is_root, needs_answers, of_type, skip};
 use serde_json::{Value, json};
 
 use super::{asking, ground, listed};
@@ -11,10 +11,18 @@ use crate::approvals::{decision, ground as basis};
 
 /// `execward words…` about the session that was on `ground`; its exit code, and what it said.
 fn say(ground: &Ground, words: &[&str]) -> (Option<i32>, String) {
+    let mut command = about(ground, words);
+    command.args(["--session", "over"]);
+    let (status, told, said) = finish(command);
+    (status.code(), told + &said)
+}
+
+/// The same in any session that is live.
+fn about(ground: &Ground, words: &[&str]) -> Command {
     let mut command = Command::new(binary("execward"));
     command
         .args(words)
-        .args(["--session", "over", "--log"])
+        .arg("--log")
         .arg(ground.path("audit.jsonl"))
         .arg("--policy")
         .arg(ground.path("policy.toml"))
@@ -22,8 +30,7 @@ fn say(ground: &Ground, words: &[&str]) -> (Option<i32>, String) {
         .env("HOME", ground.path(""))
         .env("XDG_CONFIG_HOME", ground.config())
         .env("XDG_RUNTIME_DIR", ground.runtime());
-    let (status, told, said) = finish(command);
-    (status.code(), told + &said)
+    command
 }
 
 fn id_of(ran: &Ran, name: &str) -> String {
@@ -47,7 +54,7 @@ fn what_was_refused_with_nobody_there_runs_the_next_time_and_nothing_else() {
     assert_eq!(code, Some(6), "{said}");
     let (code, said) = say(&ground, &["allow", &id, "--for=session"]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("no session is live"), "{said}");
+    assert!(said.contains("its session is not live any more"), "{said}");
     let (code, said) = say(&ground, &["allow", "ffff", "--for=always"]);
     assert_eq!(code, Some(1), "{said}");
     let (code, said) = say(&ground, &["allow", &id, "--for=always", "--reason=fine"]);
@@ -82,6 +89,34 @@ fn what_it_held_is_not_known_any_more_so_nothing_is_allowed_of_it() {
     let (code, said) = say(&ground, &["deny", id, "--for=always"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(ground.has("config/execward/grants.toml"));
+}
+
+/// What is for the session that it was in reaches no other that happens to be live.
+#[test]
+fn what_is_for_a_session_that_is_over_counts_in_no_other() {
+    needs_answers!();
+    if is_root() {
+        return skip("root's sessions are all in one place");
+    }
+    let ground = ground().option("--prompt=none");
+    let other = super::ground().of_user(&ground);
+    let over = ground.run(&BOTH);
+    let id = id_of(&over, "a");
+    let mut other = Asking::start(other, "socket", "echo on; read x");
+    assert_eq!(other.stdout.next_line().as_deref(), Some("on"));
+    let answer = |span: &str| {
+        let command = about(&ground, &["allow", &id, span]);
+        let (status, told, said) = finish(command);
+        (status.code(), told + &said)
+    };
+    let (code, said) = answer("--for=session");
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("its session is not live any more"), "{said}");
+    assert_eq!(listed(&other), Vec::<Value>::new());
+    let (code, said) = answer("--for=always");
+    assert_eq!(code, Some(0), "{said}");
+    assert_eq!(listed(&other).len(), 1);
+    let _records = other.end();
 }
 
 #[test]
