@@ -351,7 +351,7 @@ fn what_lasts_is_among_what_is_offered() {
     desk.run("/usr/bin/touch a; /usr/bin/touch a; echo over");
     desk.sees("s  allow for this session");
     desk.terminal.press("s\r");
-    desk.sees("allowed for this session: what?");
+    desk.sees("what is allowed for this session?");
     desk.answers("1");
     desk.sees("over");
     let records = desk.close();
