@@ -23,7 +23,9 @@ impl Desk {
     }
 
     pub(super) fn on(ground: Ground) -> Self {
-        let terminal = Screen::open(&ground);
+        let mut terminal = Screen::open(&ground);
+        // The first prompt may have been shown before the screen was looked at.
+        terminal.press("\n");
         Self {
             ground,
             terminal,
