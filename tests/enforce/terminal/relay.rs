@@ -6,7 +6,7 @@ use execward_tests::{Ground, Terminal, is_root, needs_answers, of_type, skip, un
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::prompt::Desk;
+use super::desk::Desk;
 
 impl Desk {
     /// Runs `line`; the settings of the terminal before and after it must be the same, and anybody can open
