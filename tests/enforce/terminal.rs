@@ -1,5 +1,6 @@
 //! A person at a terminal: what is shown, and the keys that end what waits.
 
+mod desk;
 mod prompt;
 mod relay;
 

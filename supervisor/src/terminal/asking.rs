@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::os::fd::{AsFd, BorrowedFd};
 
+use clap::ValueEnum;
+
 use super::dialog::{Answer, Dialog, Offer, Outcome, Reaction, Step, denial};
 use super::page::{Frame, pages, width};
 use crate::approval::FactsDigest;
@@ -227,10 +229,8 @@ impl Asking {
             return Offer::default();
         };
         let alike = self.open.iter().filter(|it| it.digest == required.digest);
-        let scopes = required.request.amendments.iter().filter_map(|amendment| {
-            let scope = <Scope as clap::ValueEnum>::from_str(&amendment.scope, false).ok()?;
-            Some((scope, in_ascii(&amendment.covers)))
-        });
+        let scopes = required.request.amendments.iter();
+        let scopes = scopes.filter_map(|it| Scope::from_str(&it.scope, false).ok());
         Offer {
             alike: alike.count(),
             scopes: scopes.collect(),

@@ -212,9 +212,9 @@ impl Console {
                     self.to_user.add(&output);
                     self.count_down(|left| left.saturating_sub(1));
                 }
-                Taken::Nothing | Taken::End => {
-                    // The end is that nobody has it open now; a child of the session may open it again.
-                    self.is_unused = true;
+                nothing @ (Taken::Nothing | Taken::End) => {
+                    // At the end nobody has it open; a member of the session may open it again.
+                    self.is_unused = nothing == Taken::End;
                     self.count_down(|_| 0);
                     break;
                 }

@@ -18,7 +18,7 @@ pub(super) struct Offer {
     /// How many wait with the same question.
     pub(super) alike: usize,
     /// What an answer that lasts can cover.
-    pub(super) scopes: Vec<(Scope, String)>,
+    pub(super) scopes: Vec<Scope>,
 }
 
 /// An answer that was made sure of.
@@ -158,12 +158,11 @@ impl Dialog {
             Step::Choosing => (choices(offer), "answer [d]".to_owned()),
             Step::Scoping(span) => {
                 let scopes = offer.scopes.iter().zip(1..);
-                let scopes = scopes.map(|((scope, covers), at)| {
-                    format!("{at}  {}: {covers}", scope_in_words(*scope))
-                });
+                let scopes = scopes.map(|(scope, at)| format!("{at}  {}", scope_in_words(*scope)));
+                let span = span_in_words(*span);
                 (
                     scopes.collect(),
-                    format!("allowed for {}: what?", span_in_words(*span)),
+                    format!("what is allowed for {span}? a number"),
                 )
             }
             Step::Reasoning => (Vec::new(), "why not? (may be left empty)".to_owned()),
@@ -228,7 +227,7 @@ fn choose(line: &str, offer: &Offer) -> Result<Said, &'static str> {
 fn scoped(line: &str, span: Span, offer: &Offer) -> Result<Said, &'static str> {
     let number = line.parse().ok().and_then(|at: usize| at.checked_sub(1));
     let found = number.and_then(|at| offer.scopes.get(at));
-    let (scope, _) = found.ok_or("that is none of what can last, so nothing is answered")?;
+    let scope = found.ok_or("that is none of what can last, so nothing is answered")?;
     Ok(Said::Answer(lasting(span, *scope)))
 }
 

@@ -6,7 +6,7 @@ use execward_tests::{Ground, Terminal, is_root, needs_answers, of_type, skip, un
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use super::prompt::Desk;
+use super::desk::Desk;
 
 impl Desk {
     /// Runs `line`; the settings of the terminal before and after it must be the same, and anybody can open
@@ -84,7 +84,7 @@ fn a_terminal_is_left_as_it_was_found_in_the_middle_of_a_question() {
 fn keys_reach_the_command_as_its_terminal_reads_them() {
     needs_answers!();
     let mut desk = Desk::of("");
-    desk.run("trap 'echo caught' INT; echo begun; read x; read y; echo \"<$y>\"; cat; echo end");
+    desk.run("trap 'echo caught' INT; echo begun; until [ \"$y\" ]; do read y; done; echo \"<$y>\"; cat; echo end");
     desk.sees("begun");
     desk.terminal.press("\x03");
     desk.sees("caught");

@@ -3,10 +3,7 @@ use super::*;
 fn offer() -> Offer {
     Offer {
         alike: 3,
-        scopes: vec![
-            (Scope::Exact, "`git push`".into()),
-            (Scope::Prefix, "`git push` as usual".into()),
-        ],
+        scopes: vec![Scope::Exact, Scope::Prefix],
     }
 }
 
