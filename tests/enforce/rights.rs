@@ -20,7 +20,7 @@ fn as_another(ground: &Ground, line: &str) -> Ran {
 /// `sgid`, `caps`, which bring rights.
 #[track_caller]
 fn ground(rules: &str) -> Ground {
-    let ground = Ground::full(rules);
+    let ground = Ground::full(rules).option("--prompt=none");
     let writable = Permissions::from_mode(0o777);
     fs::set_permissions(ground.path(""), writable).expect("chmod");
     for (name, mode) in [
@@ -120,7 +120,7 @@ fn what_the_system_has_set_uid_is_asked_about_and_its_copy_runs() {
     if is_root() {
         return skip("root has the rights of such files already");
     }
-    let ground = Ground::full("");
+    let ground = Ground::full("").option("--prompt=none");
     let found = ["/usr/bin/su", "/usr/bin/mount", "/usr/bin/passwd"]
         .into_iter()
         .find(|path| {
