@@ -63,7 +63,8 @@ pub fn under(words: &[&str], gated: &Command) -> Command {
 pub fn typed(command: &Command) -> String {
     let program = [command.get_program()];
     let words = program.into_iter().chain(command.get_args());
-    let quoted = words.map(|word| format!("'{}'", word.to_str().expect("UTF-8")));
+    let words = words.map(|word| word.to_str().expect("UTF-8").replace('\'', "'\\''"));
+    let quoted = words.map(|word| format!("'{word}'"));
     quoted.collect::<Vec<_>>().join(" ")
 }
 

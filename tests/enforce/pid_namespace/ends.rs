@@ -4,7 +4,8 @@ use std::fs;
 use std::process::Stdio;
 
 use execward_tests::{
-    Ground, Lines, Terminal, end_of, finish, is_root, of_type, rest_of_stderr, skip, under, until,
+    Ground, Lines, Terminal, end_of, finish, is_root, of_type, rest_of_stderr, skip, typed, under,
+    until,
 };
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -185,14 +186,7 @@ fn at_terminal(ground: &Ground) -> Terminal {
         "echo re'ad'y; read line; echo got $line; exit 6",
     );
     let command = ground.command(&["sh", &script]);
-    let words = [command.get_program()]
-        .into_iter()
-        .chain(command.get_args())
-        .map(|word| word.to_str().expect("UTF-8").to_owned());
-    terminal.press(&format!(
-        "{}; echo status=$?\n",
-        words.collect::<Vec<_>>().join(" ")
-    ));
+    terminal.press(&format!("{}; echo status=$?\n", typed(&command)));
     terminal.wait_for("ready\r\n");
     terminal
 }
@@ -212,9 +206,11 @@ fn the_keys_of_a_terminal_act_as_ever() {
     terminal.wait_for("Stopped");
     terminal.wait_for("ready> ");
     terminal.press("fg\n");
-    terminal.wait_for("sh ");
+    terminal.wait_for("script.sh");
     terminal.press("hello\n");
     terminal.wait_for("got hello");
+    // What is typed before its end is the session's.
+    terminal.wait_for("ready> ");
     terminal.press("echo still'-'there\n");
     terminal.wait_for("still-there");
     terminal.close();

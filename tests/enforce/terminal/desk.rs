@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use execward_tests::{Ground, Screen};
+use execward_tests::{Ground, Screen, typed};
 use serde_json::Value;
 
 /// A person's shell, and a line that runs `script` by sh under the gate.
@@ -31,13 +31,7 @@ impl Desk {
 
     /// `execward run … -- words…`, as it is typed.
     pub(super) fn line(&self, words: &[&str]) -> String {
-        let command = self.ground.command(words);
-        let words = [command.get_program()]
-            .into_iter()
-            .chain(command.get_args());
-        let words = words.map(|word| word.to_str().expect("UTF-8").replace('\'', "'\\''"));
-        let words = words.map(|word| format!("'{word}'"));
-        words.collect::<Vec<_>>().join(" ")
+        typed(&self.ground.command(words))
     }
 
     /// Has `sh` read `script` under the gate, from a file.
