@@ -2,8 +2,12 @@
 
 use uuid::Uuid;
 
-/// Characters that are told apart at a glance; a power of two, so that each is as likely as any.
-const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
+/// Characters that are told apart at a glance, and none that is a key of the screen: a code that is typed
+/// when its question is gone does nothing.
+pub(super) const ALPHABET: &[u8; 24] = b"bcefgmnprstvwxyz23456789";
+
+/// What is left of a byte's values where each character is as likely as any.
+const EVEN: u8 = u8::MAX - u8::MAX % 24;
 
 /// How many there are in a code.
 pub(super) const LEN: usize = 2;
@@ -15,11 +19,12 @@ pub(crate) struct Code(String);
 impl Code {
     /// Another one.
     pub(crate) fn fresh() -> Self {
-        // All of a random UUID but two places is random, these among it.
-        let random = Uuid::new_v4();
-        let bytes = random.as_bytes().iter().take(LEN);
-        let bytes = bytes.filter_map(|byte| ALPHABET.get(usize::from(*byte) % ALPHABET.len()));
-        Self(bytes.copied().map(char::from).collect())
+        // All of a random UUID but two places is random, its first six bytes among it.
+        let random = std::iter::repeat_with(Uuid::new_v4);
+        let bytes = random.flat_map(|uuid| uuid.into_bytes().into_iter().take(6));
+        let even = bytes.filter(|byte| *byte < EVEN).map(usize::from);
+        let characters = even.filter_map(|byte| ALPHABET.get(byte % ALPHABET.len()));
+        Self(characters.copied().map(char::from).take(LEN).collect())
     }
 
     pub(crate) fn is(&self, typed: &str) -> bool {

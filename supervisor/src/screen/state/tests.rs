@@ -1,5 +1,6 @@
 use serde_json::json;
 
+use super::super::code::ALPHABET;
 use super::super::keys::Key;
 use super::*;
 use crate::control::Decision;
@@ -192,4 +193,16 @@ fn a_screen_that_is_too_small_shows_nothing_that_counts_as_seen() {
     assert!(said(press(&mut screen, "a1k7")).is_empty());
     screen.resize((80, 24));
     assert_eq!(said(press(&mut screen, "k7")).len(), 1);
+}
+
+/// Typed when its question is settled already, a code must not do what its letters do as keys.
+#[test]
+fn no_code_is_a_key() {
+    let mut screen = screen(&["a", "b"]);
+    screen.note.clear();
+    for character in ALPHABET {
+        let effects = press(&mut screen, &char::from(*character).to_string());
+        assert!(effects.is_empty() && matches!(screen.mode, Mode::Browse));
+        assert_eq!((screen.selected, screen.note.as_str()), (0, ""));
+    }
 }
