@@ -52,7 +52,7 @@ impl Gate {
         if !self.attached.has(tid)
             && let Err(errno) = ptrace::seize(tid)
         {
-            return self.refuse_untraceable(notification, subject, errno);
+            return self.refuse_untraceable(notification, subject, judgement, errno);
         }
         fault::at(Phase::AfterSeize);
         let Subject {
@@ -70,7 +70,8 @@ impl Gate {
         let reply = Some(Reply::Continue);
         let (exec_id, recorded) =
             self.record(program, judgement, asked.as_deref(), received, reply);
-        let is_sound = recorded.is_ok() && self.is_safe_on_disk(judgement, exec_id, &caller);
+        let is_recorded = recorded.is_ok() && self.is_safe_on_disk(judgement, exec_id, &caller);
+        let is_sound = is_recorded || self.is_observed;
         if !is_sound {
             self.say_unrecorded(&args, exec_id, view.task(), tgid);
         }

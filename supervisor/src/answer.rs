@@ -65,6 +65,10 @@ impl Gate {
             asked,
             ..
         } = subject;
+        if self.is_observed {
+            let who = (program, Some(caller));
+            return self.observe(notification, received, judgement, who);
+        }
         let errno = judgement.errno();
         let count = self.parking.refused.count(Instant::now());
         let judgement = &judgement.clone().among(count);
@@ -106,6 +110,10 @@ impl Gate {
     pub(crate) fn refuse(&mut self, notification: Notification, unread: Unread) {
         let program = unread.caller.as_ref().map(Program::of).unwrap_or_default();
         let judgement = Judgement::refusal(unread.ground, unread.detail);
+        if self.is_observed {
+            let who = (program, unread.caller);
+            return self.observe(notification, unread.received, &judgement, who);
+        }
         let (asked, errno) = (unread.asked.as_deref(), unread.errno);
         self.record_refusal(program, unread.received, &judgement, asked, errno);
         self.answer(notification, Reply::Fail(errno));
@@ -201,13 +209,14 @@ impl Gate {
         &mut self,
         notification: Notification,
         subject: Subject,
+        judgement: &Judgement,
         errno: Errno,
     ) {
         if !notification.is_pending() {
             return self.lose(notification, subject.asked);
         }
         let detail = self.why_not_seized(&subject, errno);
-        let judgement = Judgement::refusal(Reason::Unverifiable, detail);
+        let judgement = judgement.or_refusal(Reason::Unverifiable, detail);
         self.refuse_exec(notification, subject, &judgement);
     }
 }

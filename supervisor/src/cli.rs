@@ -31,6 +31,23 @@ pub(crate) struct Cli {
     pub(crate) command: Command,
 }
 
+impl Cli {
+    /// # Errors
+    /// If two options contradict each other in what they say.
+    pub(crate) fn checked(self) -> Result<Self, clap::Error> {
+        const NOBODY: &str = "--prompt tty and --observe contradict each other: of a session that is only \
+                              observed nobody is asked";
+        if let Command::Run(run) = &self.command
+            && run.observe
+            && run.prompt == Prompt::Tty
+        {
+            let mut command = <Self as clap::CommandFactory>::command();
+            return Err(command.error(clap::error::ErrorKind::ArgumentConflict, NOBODY));
+        }
+        Ok(self)
+    }
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Run CMD and all that it starts under the gate
@@ -217,7 +234,10 @@ pub(crate) struct RunArgs {
     pub(crate) control: Option<PathBuf>,
     /// Who is asked where the policy asks
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
-    pub(crate) prompt: Prompt,
+    prompt: Prompt,
+    /// Let everything run, ask nobody, and log what the policy would have said
+    #[arg(long)]
+    pub(crate) observe: bool,
     /// When CMD ends, kill what it left running (default with --user)
     #[arg(long, overrides_with = "linger")]
     pub(crate) kill_at_exit: bool,
@@ -245,6 +265,16 @@ pub(crate) struct RunArgs {
     /// The command to run, with its arguments
     #[arg(required = true, value_name = "CMD", trailing_var_arg = true)]
     pub(crate) cmd: Vec<OsString>,
+}
+
+impl RunArgs {
+    /// Who is asked. Of a session that is only observed it is nobody; clients answer for others' sessions.
+    pub(crate) fn prompt(&self) -> Prompt {
+        match (self.observe, self.prompt) {
+            (true, Prompt::Auto) => Prompt::Socket,
+            (_, prompt) => prompt,
+        }
+    }
 }
 
 /// Which live session is meant.

@@ -243,13 +243,16 @@ impl Gate {
     }
 
     /// What stands once a person's answer to this very question counts too. A deny of the policy's is
-    /// never lifted.
+    /// never lifted. Of a session that is only observed nobody is asked, and nothing is refused.
     pub(crate) fn weigh(
         &mut self,
         judgement: Judgement,
         subject: &Subject,
         image: &Image,
     ) -> Judgement {
+        if self.is_observed {
+            return judgement.unheeded();
+        }
         if let Some(asked) = &subject.asked {
             return self.weigh_answer(judgement, asked, subject, image);
         }

@@ -100,6 +100,8 @@ pub(crate) struct Gate {
     pub(crate) namespace: Option<PidNamespace>,
     pub(crate) afterlife: Afterlife,
     pub(crate) is_over: bool,
+    /// Whether every exec goes on, and the log alone says what the policy says.
+    pub(crate) is_observed: bool,
     pub(crate) alive: LiveSession,
 }
 

@@ -3,6 +3,7 @@
 
 use execward_shim::abi::{Abi, Call, Influence};
 use nix::errno::Errno;
+use nix::unistd::{getpgrp, getppid};
 
 use crate::seccomp::{Reply, SyscallData};
 use crate::tracee::{Procfs, Tid};
@@ -17,7 +18,17 @@ pub(crate) struct Protected {
     /// The gate and the front.
     pub(crate) processes: [Tid; 2],
     /// The gate's process group.
-    pub(crate) group: Tid,
+    group: Tid,
+}
+
+impl Protected {
+    /// Those of the session whose gate this process is, a child of the front.
+    pub(crate) fn of_this_process() -> Self {
+        Self {
+            processes: [Tid::own(), Tid::new(getppid().as_raw().cast_unsigned())],
+            group: Tid::new(getpgrp().as_raw().cast_unsigned()),
+        }
+    }
 }
 
 /// What such a call aims at.

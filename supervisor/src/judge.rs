@@ -169,6 +169,22 @@ impl Judgement {
         }
     }
 
+    /// What is said alone, and not done: the exec goes on.
+    pub(crate) fn unheeded(self) -> Self {
+        Self {
+            decision: Decision::Allow,
+            ..self
+        }
+    }
+
+    /// A refusal on execward's own account of what the policy does not deny anyhow.
+    pub(crate) fn or_refusal(&self, ground: Reason, detail: String) -> Self {
+        match self.verdict == Decision::Deny.as_str() {
+            true => self.clone(),
+            false => Self::refusal(ground, detail),
+        }
+    }
+
     /// A refusal that is one of so many within a minute.
     pub(crate) fn among(self, refused_lately: Option<usize>) -> Self {
         Self {

@@ -20,6 +20,8 @@ const SUMMARY_EVERY: Duration = Duration::from_secs(60);
 #[derive(Debug)]
 pub(crate) struct Ledger {
     log: Log,
+    /// Whether what is missing from the log runs.
+    is_observed: bool,
     started: Timestamp,
     /// In force.
     policy: Vec<PolicyNote>,
@@ -57,11 +59,12 @@ pub(crate) struct Conclusion {
 }
 
 impl Ledger {
-    pub(crate) fn new(log: Log) -> Self {
+    pub(crate) fn new(log: Log, is_observed: bool) -> Self {
         // Four digits from the first on.
         const FIRST_ID: u64 = 0x1000;
         Self {
             log,
+            is_observed,
             started: clock::now(),
             policy: Vec::new(),
             tally: Tally::default(),
@@ -320,11 +323,12 @@ impl Ledger {
         let is_written = self.append(&body, watch).is_ok();
         let counter = match result {
             // What is loaded and not written down is killed.
-            "verified" | "changed" if !is_written => &mut self.tally.killed,
+            "verified" | "changed" if !is_written && !self.is_observed => &mut self.tally.killed,
             "verified" => &mut self.tally.verified,
             "changed" => &mut self.tally.changed,
             "failed" => &mut self.tally.failed,
             "killed" => &mut self.tally.killed,
+            Outcome::UNVERIFIED => &mut self.tally.unverified,
             _ => &mut self.tally.vanished,
         };
         *counter += 1;

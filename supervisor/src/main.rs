@@ -52,6 +52,7 @@ mod messenger;
 mod mutation;
 mod named;
 mod notices;
+mod observation;
 mod offered;
 mod outward;
 mod own_process;
@@ -127,7 +128,7 @@ fn main() -> ExitCode {
     }
     let is_run = arguments.first().is_some_and(|first| first == "run");
     let given = [name].into_iter().chain(arguments.iter().cloned());
-    match Cli::try_parse_from(given) {
+    match Cli::try_parse_from(given).and_then(Cli::checked) {
         Ok(cli) => dispatch(cli, arguments).into(),
         Err(error) => usage(&error, is_run).into(),
     }
@@ -135,7 +136,7 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(run) => told_of(front::run(arguments, run.quiet, run.prompt), |_| {
+        Command::Run(run) => told_of(front::run(arguments, run.quiet, run.prompt()), |_| {
             ExitStatus::OwnFailure
         }),
         Command::Check(args) => told_of(

@@ -102,7 +102,7 @@ impl Parking {
         proc: Procfs,
     ) -> Result<Self, ControlError> {
         let (args, session) = (plan.args, plan.note.clone());
-        let at = match (&args.control, args.prompt) {
+        let at = match (&args.control, args.prompt()) {
             (Some(path), _) => Some(SocketPlace::listen_at(path)?),
             (None, Prompt::None) => None,
             (None, Prompt::Auto | Prompt::Tty | Prompt::Socket) => Some(SocketPlace::listen_below(
@@ -119,7 +119,7 @@ impl Parking {
             }
         };
         Ok(Self {
-            prompt: args.prompt,
+            prompt: args.prompt(),
             seat: seat(has_prompt),
             session,
             control,

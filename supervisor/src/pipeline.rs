@@ -344,7 +344,7 @@ impl Gate {
                 let detail = "the file may be executed and not read, so what is loaded cannot be \
                               checked; make it readable for the session's user"
                     .to_owned();
-                let judgement = Judgement::refusal(Reason::Unverifiable, detail);
+                let judgement = judgement.or_refusal(Reason::Unverifiable, detail);
                 self.refuse_exec(notification, subject, &judgement);
             }
             Decision::Allow => {

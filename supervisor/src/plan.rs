@@ -116,6 +116,7 @@ impl<'a> Plan<'a> {
             cmd_uid: self.user.as_ref().map(AnotherUser::uid),
             keeps_caps: self.keeps_caps(),
             pid_namespace: self.args.pid_namespace,
+            is_observed: self.args.observe,
             kernel: rustix::system::uname()
                 .release()
                 .to_str()
@@ -141,11 +142,17 @@ impl<'a> Plan<'a> {
         };
         let higher = self.policy.rules.escalate_to();
         let higher = higher.map(|to| format!("; those with `escalate` go to {to}"));
-        let higher = higher.unwrap_or_default();
+        let asks = match self.args.observe {
+            true => "NOTHING IS REFUSED OR ASKED ABOUT, the log says what would be".to_owned(),
+            false => format!(
+                "{}{}",
+                parking.in_words(&self.policy.rules),
+                higher.unwrap_or_default()
+            ),
+        };
         format!(
-            "policy {}; {}{higher}; log {}{reserve}; {reach}",
+            "policy {}; {asks}; log {}{reserve}; {reach}",
             self.policy.names(),
-            parking.in_words(&self.policy.rules),
             self.log.display()
         )
     }

@@ -13,7 +13,6 @@ use std::rc::Rc;
 use execward_shim::handshake;
 use nix::sys::prctl;
 use nix::sys::signalfd::SignalFd;
-use nix::unistd::{getpgrp, getppid};
 
 use crate::attached::Attached;
 use crate::audit::{Log, LogError, LogNote};
@@ -152,6 +151,7 @@ struct Parts {
     pid: u32,
     namespace: Option<PidNamespace>,
     args: (Vec<OsString>, Afterlife),
+    is_observed: bool,
 }
 
 fn start(
@@ -185,7 +185,7 @@ fn start(
         watch,
         log,
     } = Threads::start(&kernel, pulse, log)?;
-    let mut ledger = Ledger::new(log);
+    let mut ledger = Ledger::new(log, args.observe);
     let parking = parking(&plan, has_prompt, &kernel)?;
 
     let listener = receive_listener(&shim)?;
@@ -218,6 +218,7 @@ fn start(
         pid: waiting.release(),
         namespace,
         args: (args.cmd.clone(), Afterlife::of(args)),
+        is_observed: args.observe,
     };
     Ok(Started {
         parts,
@@ -288,8 +289,6 @@ impl Started {
         let (cmd, afterlife) = parts.args;
         let pid = Tid::new(parts.pid);
         let argv = cmd.iter().map(|word| word.as_bytes().to_vec()).collect();
-        let front = Tid::new(getppid().as_raw().cast_unsigned());
-        let group = Tid::new(getpgrp().as_raw().cast_unsigned());
         let describer = Describer {
             settled: parts.settled,
             named: parts.policy.named,
@@ -318,15 +317,13 @@ impl Started {
             signals: parts.signals,
             link,
             shim: Some(shim),
-            protected: Protected {
-                processes: [Tid::own(), front],
-                group,
-            },
+            protected: Protected::of_this_process(),
             command: Command::new(pid, &cmd),
             alive: parts.alive,
             namespace: parts.namespace,
             afterlife,
             is_over: false,
+            is_observed: parts.is_observed,
         };
         if let Err(error) = gone {
             tracing::error!(%error, "the shim was gone before the go-ahead");

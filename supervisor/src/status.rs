@@ -24,6 +24,7 @@ impl Gate {
             gate: Tid::own().as_u32(),
             started_at: account.started,
             is_lingering: self.command.ended.is_some(),
+            is_observed: self.is_observed,
             health: Health {
                 problems: self.problems(account.missing),
             },
@@ -65,9 +66,14 @@ impl Gate {
     fn problems(&self, missing: u64) -> Vec<String> {
         let mut problems = Vec::new();
         if missing > 0 {
+            let fate = if self.is_observed {
+                "ran"
+            } else {
+                "was refused"
+            };
             problems.push(format!(
-                "the last {missing} records could not be written, and what they were about was \
-                 refused: make room for the log, or mend its disk"
+                "the last {missing} records could not be written, and what they were about {fate}: \
+                 make room for the log, or mend its disk"
             ));
         }
         let (stuck, readers) = self.readers.stuck();

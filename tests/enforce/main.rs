@@ -23,6 +23,7 @@ mod learn;
 mod lifetime;
 mod named;
 mod notify;
+mod observed;
 mod operated;
 mod pid_namespace;
 mod preflight;

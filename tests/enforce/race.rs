@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use execward_tests::{Ground, Ran, binary, finish, is_root, of_type, skip};
+use serde_json::json;
 
 /// Rounds of one race; scripts/check sets more.
 fn rounds() -> String {
@@ -52,6 +53,24 @@ fn a_denied_program_never_runs_by_a_path_that_is_rewritten() {
     assert_eq!(ran.results("killed"), killed as usize);
     // The rest that did not run was refused before, by the rule.
     assert_eq!(refusals(&ran), count(&ran, "refused") as usize);
+}
+
+/// Of a session that is only observed: the same runs, and the log has what was loaded.
+#[test]
+fn what_is_exchanged_runs_where_it_is_only_observed_and_is_told() {
+    let ground =
+        Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"DIR/prog-b\"\n").option("--observe");
+    let good = ground.copy(binary("fixture-flip"), "prog-a");
+    let _evil = ground.copy(binary("fixture-flip"), "prog-b");
+    let flip = binary("fixture-flip").display().to_string();
+    let ran = ground.run(&[&flip, "1000", &good, "b"]);
+    assert_eq!(count(&ran, "killed") + count(&ran, "refused"), 0);
+    assert!(count(&ran, "other") > 0, "{}", ran.stdout);
+    assert!(ran.results("unverified") > 0 && ran.results("killed") == 0);
+    let exchanged = of_type(&ran.records, "exec.outcome")
+        .find(|record| record.pointer("/outcome/result") == Some(&json!("unverified")));
+    let second = exchanged.and_then(|record| record.pointer("/outcome/decision/rule/id"));
+    assert_eq!(second, Some(&json!("evil")));
 }
 
 #[test]

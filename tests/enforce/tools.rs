@@ -254,6 +254,21 @@ fn what_a_host_says_wrongly_is_answered_and_judged_by_nobody() {
     assert_eq!(of_type(&records, "tool.decision").count(), 1);
 }
 
+/// Its host makes the call, as an exec would run.
+#[test]
+fn a_call_that_is_only_observed_is_allowed_and_the_log_says_what_it_was() {
+    needs_answers!();
+    let ground = ground().option("--observe");
+    let mut session = Asking::start(ground, "socket", "read go");
+    let call = json!({"type": "tool_check", "requestId": "1", "tool": "no-such-tool", "cwd": "/"});
+    let heard = Host::of(&session).ask(&call);
+    assert_eq!(heard["verdict"], "allow", "{heard}");
+    let records = session.end();
+    let logged = of_type(&records, "tool.decision").next().expect("a record");
+    assert_eq!(logged["decision"]["reason"], "unknown_tool");
+    assert_ne!(logged["decision"]["verdict"], "allow", "{logged}");
+}
+
 #[test]
 fn a_member_of_the_session_is_not_heard() {
     needs_answers!();

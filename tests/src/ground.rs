@@ -81,6 +81,13 @@ impl Ground {
         self
     }
 
+    /// The sessions from here on without that option.
+    #[must_use]
+    pub fn without(mut self, option: &str) -> Self {
+        self.options.retain(|it| it != option);
+        self
+    }
+
     /// The same option, of which the last counts.
     #[must_use]
     pub fn only_option(mut self, name: &str, value: &str) -> Self {

@@ -9,21 +9,22 @@ use super::text::{ExactBytes, text};
 /// What came of an exec that went on.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Outcome {
-    /// verified, changed, failed, killed or vanished.
+    /// verified, changed, failed, killed or vanished; unverified where nothing is held against what
+    /// is loaded, since the session is only observed.
     pub(crate) result: &'static str,
     /// Why an exec failed, where the gate saw it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) errno: Option<String>,
-    /// In what the loaded image differed, for changed and killed.
+    /// In what the loaded image differed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) difference: Option<&'static str>,
-    /// What was loaded instead, for changed and killed.
+    /// What was loaded instead, if it differed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) loaded: Option<Loaded>,
-    /// The second decision, for changed and killed.
+    /// The second decision, if it differed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) decision: Option<Decided>,
-    /// What could not be read, for killed.
+    /// What could not be read.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) detail: Option<String>,
     /// The exact bytes of what is not UTF-8.
@@ -44,6 +45,8 @@ pub(crate) struct Loaded {
 }
 
 impl Outcome {
+    pub(crate) const UNVERIFIED: &str = "unverified";
+
     pub(crate) fn of(result: &'static str) -> Self {
         Self {
             result,

@@ -23,6 +23,9 @@ pub(crate) struct SessionStart {
     /// Whether CMD and all below it have process numbers of their own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) pid_namespace: bool,
+    /// Whether everything runs, whatever the policy says.
+    #[serde(rename = "observe", skip_serializing_if = "std::ops::Not::not")]
+    pub(crate) is_observed: bool,
     /// uname's release.
     pub(crate) kernel: String,
     pub(crate) log: LogNote,
@@ -93,6 +96,9 @@ pub(crate) struct Tally {
     pub(crate) changed: u64,
     pub(crate) failed: u64,
     pub(crate) killed: u64,
+    /// Images that ran, held to nothing: the session is only observed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub(crate) unverified: u64,
     pub(crate) vanished: u64,
     pub(crate) target_missing: u64,
     /// Calls of tools that hosts asked about.

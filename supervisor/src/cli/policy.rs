@@ -102,6 +102,10 @@ pub(crate) struct LearnArgs {
     /// Take what was asked about and never answered as approved
     #[arg(long)]
     pub(crate) asked: bool,
+    /// Take what ran in a session that was only observed (`run --observe`) as approved, but for what a rule
+    /// denies
+    #[arg(long)]
+    pub(crate) observed: bool,
     /// Write there, over no other file, instead of on standard output
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,

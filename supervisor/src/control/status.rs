@@ -21,6 +21,8 @@ pub(crate) struct Status {
     pub(crate) started_at: Timestamp,
     /// Whether CMD has ended, and others of the session go on.
     pub(crate) is_lingering: bool,
+    /// Whether every exec goes on, and the log alone says what the policy says.
+    pub(crate) is_observed: bool,
     pub(crate) health: Health,
     pub(crate) policy: InForce,
     pub(crate) questions: Questions,
@@ -90,8 +92,13 @@ impl Status {
 
     /// For people, several lines of printable ASCII.
     pub(crate) fn in_words(&self) -> String {
-        let state = if self.is_lingering {
+        let ended = if self.is_lingering {
             ", CMD has ended and others go on"
+        } else {
+            ""
+        };
+        let observed = if self.is_observed {
+            ", only observed: NOTHING IS REFUSED"
         } else {
             ""
         };
@@ -101,7 +108,7 @@ impl Status {
             "NOT healthy"
         };
         let mut lines = vec![format!(
-            "session {} (gate {}) since {}{state}: {health}",
+            "session {} (gate {}) since {}{ended}{observed}: {health}",
             escaped(&self.session),
             self.gate,
             self.started_at

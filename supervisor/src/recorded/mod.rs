@@ -34,6 +34,8 @@ pub(crate) struct Record<'a> {
     pub(crate) proc: Option<Proc<'a>>,
     #[serde(default, borrow)]
     pub(crate) decision: Option<Decided<'a>>,
+    #[serde(default, borrow)]
+    effect: Option<EffectRef<'a>>,
     #[serde(default)]
     approval: Option<serde::de::IgnoredAny>,
     #[serde(default, borrow)]
@@ -56,6 +58,12 @@ struct SessionRef<'a> {
     id: Cow<'a, str>,
     #[serde(default, borrow)]
     name: Cow<'a, str>,
+}
+
+#[derive(Debug, Deserialize)]
+struct EffectRef<'a> {
+    #[serde(borrow)]
+    sent: Cow<'a, str>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -155,6 +163,14 @@ impl<'a> Record<'a> {
     /// Whether a person was asked, or was to be.
     pub(crate) fn is_of_question(&self) -> bool {
         self.approval.is_some()
+    }
+
+    /// Whether it went on though the policy does not let it: its session was only observed.
+    pub(crate) fn is_observed(&self) -> bool {
+        let decided = self.decision.as_ref();
+        let is_let = decided.is_none_or(|it| !matches!(it.verdict.as_ref(), "ask" | "deny"));
+        let effect = self.effect.as_ref();
+        !is_let && effect.is_some_and(|effect| effect.sent == "continue")
     }
 
     /// What came of an exec that went on: `verified` …

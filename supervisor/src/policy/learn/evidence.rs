@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use execward_policy::{Decision, Digest, ExecRequest};
 
 use crate::audit::{ExecId, displayed, quoted};
+use crate::cli::LearnArgs;
 use crate::clock;
 use crate::policy::LoadedPolicy;
 use crate::recorded::{Record, Retrial, Said, said};
@@ -15,7 +16,7 @@ const IDS_MAX: usize = 3;
 /// What became of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Part {
-    /// A person let it run.
+    /// A person let it run, or whoever learns takes it for that.
     Approved,
     /// A person refused it.
     Refused,
@@ -48,6 +49,8 @@ struct Call {
 pub(super) struct Witness {
     /// Whether what nobody answered counts as approved.
     pub(super) takes_asked: bool,
+    /// Whether what ran while it was only observed does.
+    pub(super) takes_observed: bool,
     seen: HashMap<Part, Vec<Seen>>,
     places: HashMap<Call, usize>,
     /// Approved calls of which the log does not say enough.
@@ -55,9 +58,10 @@ pub(super) struct Witness {
 }
 
 impl Witness {
-    pub(super) fn of(takes_asked: bool) -> Self {
+    pub(super) fn of(args: &LearnArgs) -> Self {
         Self {
-            takes_asked,
+            takes_asked: args.asked,
+            takes_observed: args.observed,
             seen: HashMap::new(),
             places: HashMap::new(),
             untold: Vec::new(),
@@ -87,6 +91,15 @@ impl Witness {
     fn part(&self, record: &Record<'_>) -> Option<Part> {
         let decided = record.decision.as_ref()?;
         let is_asked = said(record) == Said::Policy(Decision::Ask);
+        if record.is_observed() {
+            let is_denied = record.denying_rule().is_some();
+            let is_taken = self.takes_observed && said(record) != Said::Nothing && !is_denied;
+            return Some(if is_taken {
+                Part::Approved
+            } else {
+                Part::Other
+            });
+        }
         match (decided.reason.as_ref(), decided.verdict.as_ref()) {
             ("user" | "grant", "allow") => Some(Part::Approved),
             ("user" | "grant", _) => Some(Part::Refused),

@@ -40,7 +40,7 @@ struct Learned {
 pub(super) fn learn(args: &LearnArgs, out: &mut impl Write) -> Result<ExitStatus, PolicyError> {
     let places = Places::find()?;
     let policy = LoadedPolicy::load(&args.policy, &places)?;
-    let mut witness = Witness::of(args.asked);
+    let mut witness = Witness::of(args);
     let mut retrial = Retrial::of(&policy);
     let mut is_damaged = false;
     for log in &args.logs {

@@ -22,12 +22,14 @@ impl Learned {
     pub(super) fn text(&self, policy: &LoadedPolicy) -> String {
         let approved: u64 = self.approved().iter().map(|seen| seen.count).sum();
         let names = policy.names();
-        let or_asked = match self.witness.takes_asked {
-            true => ", and execs that nobody answered for",
-            false => "",
+        let or_else = match (self.witness.takes_asked, self.witness.takes_observed) {
+            (false, false) => "",
+            (true, false) => ", and execs that nobody answered for",
+            (false, true) => ", and execs that were only observed",
+            (true, true) => ", and execs that nobody answered for, or that were only observed",
         };
         let heads = [
-            format!("Learned from {approved} approved execs{or_asked}."),
+            format!("Learned from {approved} approved execs{or_else}."),
             format!("To be named beside {names}."),
             "Read each rule before it is used: it lets run what it says, whoever asks.".to_owned(),
         ];
