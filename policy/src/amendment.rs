@@ -8,6 +8,7 @@
 mod command_name;
 mod lesson;
 mod named;
+mod reach;
 mod script;
 mod text;
 mod use_of;

@@ -41,6 +41,7 @@ use crate::past::LiveSession;
 use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{self, Stopped, WaitEvent};
 use crate::readers::Readers;
+use crate::recent::Recent;
 use crate::room::Room;
 use crate::seccomp::{Listener, Notification};
 use crate::texts::Texts;
@@ -79,6 +80,7 @@ pub(crate) struct Gate {
     pub(crate) describer: Describer,
     pub(crate) beginning: Beginning,
     pub(crate) lineages: Lineages,
+    pub(crate) recent: Recent,
     pub(crate) attached: Attached,
     pub(crate) awaiting: Awaiting,
     pub(crate) readers: Readers,

@@ -69,6 +69,7 @@ mod preflight;
 mod ptrace;
 mod question_view;
 mod readers;
+mod recent;
 mod recorded;
 mod refusal;
 mod regular;

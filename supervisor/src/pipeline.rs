@@ -19,8 +19,8 @@ use crate::admission::Loads;
 use crate::answer::Unread;
 use crate::audit::{Caller, Program, Reason};
 use crate::exec::{
-    AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, FileFacts, Image,
-    Kind, LookupError, Patience, Target, View,
+    AttemptError, CaptureError, Destinations, ExecArgs, ExecAttempt, Expectation, Image,
+    LookupError, Patience, Target, View,
 };
 use crate::gate::Gate;
 use crate::jobs::{ExecJob, Job};
@@ -321,6 +321,9 @@ impl Gate {
         let judgement = self.look_ahead(judgement, &mut request, &mut subject);
         let variables = self.rules.variables(&request);
         subject.program.set_inputs(&request, &variables, history);
+        if subject.asked.is_none() {
+            self.recent.note(&request);
+        }
         let mut judgement = self.weigh(judgement, &subject, &image);
         if judgement.decision == Decision::Deny && judgement.ground == Reason::NoApprover {
             judgement.remedy = Some(Remedy::of(&self.rules, &request));
@@ -392,9 +395,4 @@ fn is_kernels_answer(errno: rustix::io::Errno) -> bool {
             | Errno::NAMETOOLONG
             | Errno::BADF
     )
-}
-
-/// Whether `facts` is of a file that the kernel starts by way of another.
-pub(crate) fn is_script(facts: &FileFacts) -> bool {
-    matches!(facts.kind, Kind::Script { .. })
 }

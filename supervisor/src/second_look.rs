@@ -7,7 +7,6 @@ use crate::audit::Outcome;
 use crate::exec::{Difference, Image, LoadedImage, Loader, Patience, Target, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
-use crate::pipeline::is_script;
 use crate::tracee::{TaskDir, Tid};
 
 /// Why an image that differs from the expected one could not be judged.
@@ -152,7 +151,7 @@ fn argv_before_interpreters(
     execfn: &[u8],
     argv: &[Vec<u8>],
 ) -> Result<Vec<Vec<u8>>, Unexplained> {
-    if !named.target().is_some_and(|file| is_script(file.facts())) {
+    if !named.target().is_some_and(|file| file.facts().is_script()) {
         return Ok(argv.to_vec());
     }
     let front = named.final_argv(&[], execfn);

@@ -302,6 +302,7 @@ impl Started {
             describer,
             beginning: parts.beginning,
             lineages: Lineages::new(),
+            recent: Default::default(),
             attached: Attached::default(),
             awaiting: Default::default(),
             readers: parts.readers,

@@ -250,6 +250,32 @@ fn execward(directory: &Ground, words: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
+fn a_question_says_how_far_what_could_be_saved_would_have_reached() {
+    needs_answers!();
+    let policy = "version = 1\nmode.security = \"allowlist\"\n\
+        [[allow]]\nid = \"rest\"\nprogram = [\"@shells\", \"mkdir\"]\n\
+        [[allow]]\nid = \"b\"\nprogram = \"touch\"\nargv = [\"touch\", \"b\"]\n";
+    let ground = Ground::new(policy);
+    let touches = "/usr/bin/touch b; /usr/bin/mkdir d; /usr/bin/touch b; /usr/bin/touch a";
+    let mut asking = Asking::start(ground, "socket", touches);
+    let question = asking.question();
+    let offered = question.message["request"]["amendments"].as_array();
+    let reach = |scope: &str| {
+        let found = offered
+            .expect("some")
+            .iter()
+            .find(|it| it["scope"] == scope);
+        let reach = &found.expect("a scope")["reach"];
+        [&reach["covered"], &reach["of"]].map(|number| number.as_u64().expect("a number"))
+    };
+    // The shell, mkdir, and touch three times.
+    assert_eq!(reach("exact"), [1, 5]);
+    assert_eq!(reach("program"), [3, 5]);
+    asking.answer(&["deny", &question.id]);
+    let _records = asking.end();
+}
+
+#[test]
 fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
     needs_answers!();
     let fresh = Ground::new("");

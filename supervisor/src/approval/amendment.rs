@@ -13,6 +13,18 @@ pub(crate) struct ShownAmendment {
     pub(crate) covers: String,
     /// As it would stand in a policy.
     pub(crate) rule: String,
+    /// How far it would have reached, where there are execs to tell by.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) reach: Option<Reach>,
+}
+
+/// How many execs a rule would have covered, whatever their files held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+pub(crate) struct Reach {
+    pub(crate) covered: usize,
+    /// Of the session's last, this one among them.
+    pub(crate) of: usize,
 }
 
 impl From<Amendment> for ShownAmendment {
@@ -31,6 +43,7 @@ impl From<Amendment> for ShownAmendment {
             scope: scope.as_str().to_owned(),
             covers,
             rule,
+            reach: None,
         }
     }
 }

@@ -9,7 +9,7 @@ mod refused;
 mod shown;
 mod waiting;
 
-pub(crate) use amendment::ShownAmendment;
+pub(crate) use amendment::{Reach, ShownAmendment};
 pub(crate) use facts::{CallDigest, FactsDigest};
 pub(crate) use pending::{NotAnswered, Pending, Release};
 pub(crate) use prompt::{Approvers, Prompt, Seat, in_words};

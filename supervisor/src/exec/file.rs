@@ -86,6 +86,11 @@ impl FileFacts {
         self.kind != Kind::NotRegular && self.mode & EXECUTE != 0
     }
 
+    /// Whether the kernel starts it by way of another.
+    pub(crate) fn is_script(&self) -> bool {
+        matches!(self.kind, Kind::Script { .. })
+    }
+
     /// Whether execve(2) is to give `task` rights that it lacks, whatever keeps the session from
     /// gaining any: set-user-ID, set-group-ID, capabilities of the file. Those of a script count for
     /// nothing, its interpreter's do.

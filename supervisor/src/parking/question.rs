@@ -4,7 +4,7 @@ use execward_policy::Variables;
 use jiff::{SignedDuration, Timestamp};
 
 use super::Asked;
-use crate::approval::{ShownAmendment, ShownScript, ShownVariables};
+use crate::approval::{ShownScript, ShownVariables};
 use crate::audit::ApprovalNote;
 use crate::clock;
 use crate::control::{Notice, Request, Required, ShownProcess};
@@ -87,8 +87,7 @@ impl Gate {
         let target = asked.image.target().map(|file| file.facts());
         request.script = target.and_then(|facts| ShownScript::of(facts, &mut request.bytes));
         request.environment = ShownVariables::of(variables, &mut request.bytes);
-        let allows = asked.offered.allows().iter().cloned();
-        request.amendments = allows.map(ShownAmendment::from).collect();
+        request.amendments = self.recent.shown(&asked.offered, &self.rules);
         self.ledger
             .held(
                 asked.exec_id,

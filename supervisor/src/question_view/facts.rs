@@ -5,7 +5,7 @@ use serde_json::Value;
 
 use super::rows::{Item, QuestionView, Section, Tone};
 use super::visible::{in_ascii, word};
-use crate::approval::{ShownAmendment, in_words};
+use crate::approval::{Reach, ShownAmendment, in_words};
 use crate::audit::{RawBytes, called, decoded};
 use crate::control::{Request, Required};
 
@@ -230,11 +230,19 @@ impl Facts<'_> {
 
     fn scopes(&self) -> Option<Section> {
         let scopes = self.request.amendments.iter().map(|amendment| {
-            let ShownAmendment { scope, covers, .. } = amendment;
-            let mark = format!("{:8}", in_ascii(scope));
-            Item::prose(in_ascii(covers)).marked(mark)
+            let mark = format!("{:8}", in_ascii(&amendment.scope));
+            Item::prose(covered(amendment)).marked(mark)
         });
         section("can last", scopes)
+    }
+}
+
+/// What could be saved covers, and how far it would have reached.
+pub(crate) fn covered(amendment: &ShownAmendment) -> String {
+    let covers = in_ascii(&amendment.covers);
+    match amendment.reach {
+        Some(Reach { covered, of }) => format!("{covers}; {covered} of the last {of} execs"),
+        None => covers,
     }
 }
 
