@@ -238,10 +238,10 @@ pub(crate) struct RunArgs {
     /// Let everything run, ask nobody, and log what the policy would have said
     #[arg(long)]
     pub(crate) observe: bool,
-    /// When CMD ends, kill what it left running (default with --user)
+    /// When CMD ends, kill what it left running (default with --user, and as a container's first process)
     #[arg(long, overrides_with = "linger")]
     pub(crate) kill_at_exit: bool,
-    /// When CMD ends, go on gating what it left running (default without --user)
+    /// When CMD ends, go on gating what it left running (else the default)
     #[arg(long, overrides_with = "kill_at_exit")]
     pub(crate) linger: bool,
     /// Run CMD as this user (root only): it can then reach neither the gate nor policy, log and answers

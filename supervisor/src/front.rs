@@ -3,6 +3,7 @@
 //! It stays in CMD's process group, passes on what was sent to it alone, stops when CMD stops, ends
 //! as CMD ends, and ends the session if the gate does not.
 
+mod first;
 mod jobs;
 mod prompt;
 mod start;
@@ -32,6 +33,7 @@ use crate::terminal::{Console, TerminalError};
 use crate::tracee::{Procfs, ProcfsError, Tid};
 use crate::watch::{Activity, Beat, Pulse, monotonic};
 
+pub(crate) use first::is_first;
 use start::{leave_output_to_command, start_gate, take_signals};
 
 /// How often the gate's pulse is looked at.
@@ -163,6 +165,7 @@ impl Front {
                     Ok(Some(message)) => {
                         if let Some(status) = self.hear(message) {
                             self.show_the_rest();
+                            self.outlast_gate();
                             return status;
                         }
                         continue;

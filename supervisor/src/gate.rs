@@ -16,6 +16,7 @@ use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sys::signal::Signal;
 use nix::sys::signalfd::SignalFd;
+use nix::unistd::getppid;
 
 use crate::answer::Unread;
 use crate::attached::{Attached, InFlight};
@@ -26,6 +27,7 @@ use crate::command::Command;
 use crate::describer::Describer;
 use crate::fault::{self, Phase};
 use crate::findings::Awaiting;
+use crate::front;
 use crate::grants::{Granted, Patience};
 use crate::influence::Protected;
 use crate::judge::OperatorGrant;
@@ -59,9 +61,10 @@ pub(crate) enum Afterlife {
 
 impl Afterlife {
     pub(crate) fn of(args: &RunArgs) -> Self {
-        // What another user leaves running would share the caller's terminal.
-        let is_others = args.user.is_some() && !args.linger;
-        if args.kill_at_exit || is_others {
+        // What another user leaves running would share the caller's terminal; and a container ends with the
+        // command that it was started for.
+        let is_short = args.user.is_some() || front::is_first(getppid());
+        if args.kill_at_exit || is_short && !args.linger {
             Self::Kill
         } else {
             Self::Linger

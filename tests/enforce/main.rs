@@ -6,6 +6,7 @@ mod audit;
 mod bench;
 mod cards;
 mod check;
+mod containers;
 mod death;
 mod disk;
 mod doctor;

@@ -7,6 +7,7 @@
 
 mod asking;
 mod chain;
+pub mod container;
 pub mod drill;
 pub mod fault;
 pub mod fuse;

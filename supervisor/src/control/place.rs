@@ -1,5 +1,6 @@
 //! Where a session's control socket lies: in a directory that its user alone can enter.
 
+use std::fs::DirBuilder;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -248,8 +249,17 @@ fn bind_unheard(path: &Path) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
+/// Makes `directory` for its user alone; what is missing above, as `/run` is in some containers, for
+/// everybody to go through.
 fn make_private(directory: &Path) -> Result<(), PlaceError> {
-    match std::fs::DirBuilder::new().mode(0o700).create(directory) {
+    let make = |mode| {
+        let mut make = DirBuilder::new();
+        make.mode(mode);
+        make
+    };
+    let above = directory.parent().unwrap_or(directory);
+    let made = make(0o755).recursive(true).create(above);
+    match made.and_then(|()| make(0o700).create(directory)) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(
             "make the control socket's directory",
             directory,
