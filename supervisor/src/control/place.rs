@@ -249,17 +249,16 @@ fn bind_unheard(path: &Path) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Makes `directory` for its user alone; what is missing above, as `/run` is in some containers, for
-/// everybody to go through.
+/// Makes `directory` for its user alone; and `/run`, which some containers lack, for everybody to go
+/// through. Of other places that are missing somebody is to hear.
 fn make_private(directory: &Path) -> Result<(), PlaceError> {
-    let make = |mode| {
-        let mut make = DirBuilder::new();
-        make.mode(mode);
-        make
-    };
-    let above = directory.parent().unwrap_or(directory);
-    let made = make(0o755).recursive(true).create(above);
-    match made.and_then(|()| make(0o700).create(directory)) {
+    const RUN: &str = "/run";
+    let make = |mode, directory: &Path| DirBuilder::new().mode(mode).create(directory);
+    if directory.parent() == Some(Path::new(RUN)) {
+        // It is there mostly; where it cannot be made, what is below says so.
+        make(0o755, Path::new(RUN)).ok();
+    }
+    match make(0o700, directory) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(failed(
             "make the control socket's directory",
             directory,
