@@ -7,6 +7,7 @@
 use std::fs;
 use std::io;
 
+use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::statfs::{TMPFS_MAGIC, statfs};
 use nix::sys::statvfs::{FsFlags, statvfs};
@@ -119,21 +120,11 @@ fn mounts_below<'t>(
     directory: &'t str,
     table: &'t [u8],
 ) -> impl Iterator<Item = (Vec<u8>, MountFlags)> + 't {
-    let lines = lines_below(directory, table);
-    lines.map(|(point, options, _)| (point, flags_of(options)))
-}
-
-/// Those lines, each by its mount point, its options, and the type of its file system.
-fn lines_below<'t>(
-    directory: &'t str,
-    table: &'t [u8],
-) -> impl Iterator<Item = (Vec<u8>, &'t [u8], &'t [u8])> {
     whole_lines(table).filter_map(|line| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
         let (point, options) = (fields.next()?, fields.next()?);
-        let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
         let point = unescaped(point);
-        is_below(&point, directory.as_bytes()).then_some((point, options, kind))
+        is_below(&point, directory.as_bytes()).then(|| (point, flags_of(options)))
     })
 }
 
@@ -168,29 +159,27 @@ fn unescaped(shown: &[u8]) -> Vec<u8> {
     }
 }
 
-/// Whether somebody else has closed a directory, as container runtimes do.
+/// Whether a directory and all that is mounted below it is closed already, by a container's runtime or by
+/// another gate. What the table has of them counts for its places alone: one mount may hide another.
 fn is_closed(directory: &str) -> bool {
-    let table = fs::read("/proc/self/mountinfo");
-    table.is_ok_and(|table| are_closed(directory, &table)) && is_read_only(directory)
+    let below = mounted_below(directory);
+    let are_closed = |mounts: Vec<(Vec<u8>, MountFlags)>| {
+        let mut points = mounts.iter().map(|(point, _)| point.as_slice());
+        points.all(is_read_only)
+    };
+    is_read_only(directory.as_bytes()) && below.is_ok_and(are_closed)
 }
 
-/// Whether every mount below `directory` in the text of a mountinfo file can be read alone. A tmpfs, such
-/// as the one that runtimes put the hierarchies of version 1 into, is no file of the kernel's.
-fn are_closed(directory: &str, table: &[u8]) -> bool {
-    lines_below(directory, table).all(|(_, options, kind)| {
-        let mut options = options.split(|byte| *byte == b',');
-        kind == b"tmpfs" || options.any(|option| option == b"ro")
-    })
-}
-
-fn is_read_only(directory: &str) -> bool {
-    if statfs(directory).is_ok_and(|seen| seen.filesystem_type() == TMPFS_MAGIC) {
-        return true;
-    }
-    match statvfs(directory) {
-        Ok(seen) => seen.flags().contains(FsFlags::ST_RDONLY),
+/// Whether nothing of the kernel's can be written at `place`. A tmpfs, such as the one that runtimes put
+/// the hierarchies of cgroups into, has nothing of the kernel's.
+fn is_read_only(place: &[u8]) -> bool {
+    match (statvfs(place), statfs(place)) {
+        (Ok(seen), Ok(kind)) => {
+            seen.flags().contains(FsFlags::ST_RDONLY) || kind.filesystem_type() == TMPFS_MAGIC
+        }
         // What is not there cannot be written.
-        Err(errno) => errno == nix::errno::Errno::ENOENT,
+        (Err(Errno::ENOENT), _) => true,
+        (Err(_), _) | (_, Err(_)) => false,
     }
 }
 
@@ -261,19 +250,6 @@ mod tests {
             let found: Vec<_> = mounts_below("/sys/kernel", &table).collect();
             prop_assert_eq!(found, expected);
         }
-    }
-
-    #[test]
-    fn a_directory_that_a_runtime_has_closed_is_closed() {
-        let table = |hierarchy: &str| {
-            format!(
-                "78 77 0:47 / /sys/fs/cgroup rw,nosuid - tmpfs tmpfs rw,mode=755\n\
-                 79 78 0:29 /t /sys/fs/cgroup/cpu {hierarchy},nosuid - cgroup cgroup rw,cpu\n\
-                 80 70 0:50 / /sys/fs/bpf rw - bpf bpf rw\n"
-            )
-        };
-        let is_closed = |hierarchy| are_closed("/sys/fs/cgroup", table(hierarchy).as_bytes());
-        assert!(is_closed("ro") && !is_closed("rw"));
     }
 
     #[test]

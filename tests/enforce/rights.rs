@@ -190,10 +190,19 @@ fn what_cannot_be_closed_to_root_is_said_and_nothing_runs() {
     assert_eq!((open.code(), open.stdout.as_str()), (Some(125), ""));
     let said = "cannot make `/proc/sys` read-only for a session of root";
     assert!(open.stderr.contains(said), "{}", open.stderr);
-    let close = "for at in /proc/sys /sys/kernel /sys/fs/cgroup; do mount --rbind $at $at && \
-        mount -o remount,bind,ro $at || exit 9; done; exec \"$@\"";
-    let container = [&["unshare", "-m", "sh", "-c", close, "sh"][..], &caps].concat();
-    let closed = ground.end(under(&container, &session()));
+    let closed_by = |mount: &str| {
+        let close = format!(
+            "mount --bind /sys /sys/kernel/mm; for at in /proc/sys /sys/kernel /sys/fs/cgroup; do {mount} $at $at && \
+             mount -o remount,bind,ro $at || exit 9; done; exec \"$@\""
+        );
+        let container = [&["unshare", "-m", "sh", "-c", &close, "sh"][..], &caps].concat();
+        ground.end(under(&container, &session()))
+    };
+    let closed = closed_by("mount --bind");
     assert_eq!(closed.stdout, "ran\n", "{}", closed.stderr);
     assert_eq!(closed.results("verified"), 1);
+    // What is mounted further below can still be written.
+    let half_closed = closed_by("mount --rbind");
+    let is_half = (half_closed.code(), half_closed.stdout.as_str());
+    assert_eq!(is_half, (Some(125), ""), "{}", half_closed.stderr);
 }
