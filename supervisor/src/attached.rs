@@ -132,6 +132,17 @@ impl Attached {
         execs.collect()
     }
 
+    /// Forgets everybody. Returns the execs that were in flight, each with its thread.
+    pub(crate) fn take_all(&mut self) -> Vec<(Tid, InFlight)> {
+        self.interrupts.clear();
+        let all = self.by_tid.drain();
+        let execs = all.filter_map(|(thread, it)| match it {
+            Attachment::InFlight(exec) => Some((thread, *exec)),
+            Attachment::Releasing { .. } => None,
+        });
+        execs.collect()
+    }
+
     /// The exec behind an exec-stop of `tgid` by its thread `former`. The other threads of the
     /// process are gone with their entries.
     pub(crate) fn take_loaded(&mut self, former: Tid, tgid: Tid) -> Option<InFlight> {

@@ -38,6 +38,11 @@ impl Awaiting {
         let mut stops = self.stops.extract_if(|_, image| image.tgid() == tgid);
         stops.next().map(|(_, image)| image)
     }
+
+    /// Every image whose files are being read.
+    pub(crate) fn take_stops(&mut self) -> Vec<Met> {
+        self.stops.drain().map(|(_, image)| image).collect()
+    }
 }
 
 impl Gate {

@@ -127,6 +127,7 @@ impl Gate {
             self.alive.end();
         }
         self.withdraw_all();
+        self.meet_end_of_all();
         self.close_control();
         self.granted.flush(Patience::Leisure);
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();

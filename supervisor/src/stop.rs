@@ -245,23 +245,29 @@ impl Gate {
     /// A task is gone.
     pub(crate) fn meet_end(&mut self, tid: Tid) {
         if let Some(image) = self.awaiting.take_stop(tid) {
-            let caller = Caller {
-                pid: tid,
-                tid: image.former,
-            };
-            let vanished = Outcome::of("vanished");
-            self.ledger
-                .outcome(image.exec.exec_id, caller, vanished, &self.watch);
+            self.vanish(image.former, &image.exec);
         }
         for (tid, exec) in self.attached.take_ended(tid) {
-            let caller = Caller {
-                pid: exec.tgid,
-                tid,
-            };
-            self.ledger
-                .outcome(exec.exec_id, caller, Outcome::of("vanished"), &self.watch);
+            self.vanish(tid, &exec);
             self.group_is_free(exec.tgid);
         }
+    }
+
+    /// The session is over: whoever is in an exec still is gone, or ends with the gate, which traces it.
+    pub(crate) fn meet_end_of_all(&mut self) {
+        for image in self.awaiting.take_stops() {
+            self.vanish(image.former, &image.exec);
+        }
+        for (tid, exec) in self.attached.take_all() {
+            self.vanish(tid, &exec);
+        }
+    }
+
+    fn vanish(&mut self, tid: Tid, exec: &InFlight) {
+        let pid = exec.tgid;
+        let (caller, vanished) = (Caller { pid, tid }, Outcome::of("vanished"));
+        self.ledger
+            .outcome(exec.exec_id, caller, vanished, &self.watch);
     }
 
     /// A new exec of a thread whose last one is still open: that one has failed.

@@ -78,6 +78,27 @@ fn a_session_that_is_told_to_end_leaves_nobody_and_says_who_did_it() {
     }
 }
 
+/// What was let go on has an outcome also where the end comes in the middle of it.
+#[test]
+fn a_session_that_is_killed_among_execs_has_an_outcome_of_each() {
+    needs_answers!();
+    let many = "for n in 1 2 3 4 5 6; do while :; do /bin/true; done & done; echo on; wait";
+    for _ in 0..10 {
+        let mut asking = Asking::sh("", many);
+        assert_eq!(asking.stdout.next_line().as_deref(), Some("on"));
+        let (code, _, said) = asking.client(&["stop", "--kill"]);
+        assert_eq!(code, Some(0), "{said}");
+        let records = asking.end();
+        let goes_on = |record: &&Value| record["effect"]["sent"] == "continue";
+        let let_go = of_type(&records, "exec.decision").filter(goes_on);
+        let let_go: Vec<_> = let_go.map(|record| &record["exec_id"]).collect();
+        let ended = of_type(&records, "exec.outcome").map(|record| &record["exec_id"]);
+        let ended: Vec<_> = ended.collect();
+        let open = let_go.into_iter().filter(|id| !ended.contains(id));
+        assert_eq!(open.collect::<Vec<_>>(), Vec::<&Value>::new());
+    }
+}
+
 #[test]
 fn a_session_that_does_not_heed_goes_on_and_that_is_said() {
     needs_answers!();
