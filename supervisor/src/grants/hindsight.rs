@@ -1,6 +1,8 @@
 //! `execward allow ID --for …` of an exec that is over: an answer for next time.
 
+use std::collections::BTreeMap;
 use std::io::Write;
+use std::path::PathBuf;
 
 use execward_policy::Lineage;
 
@@ -17,6 +19,9 @@ use crate::places::Places;
 use crate::policy::InForce;
 use crate::recorded::{self, Record};
 
+/// Most execs that are named where several could be meant.
+const MOST_NAMED: usize = 5;
+
 /// Why nothing is said for next time.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoHindsight {
@@ -29,6 +34,11 @@ pub(crate) enum NoHindsight {
     NotFound(#[from] CheckError),
     #[error("that exec is over, and {0}")]
     Unknown(String),
+    #[error(
+        "that could be any of several execs that are over: {0}; say the whole ID, and whose with --session, \
+         or in which log with --log"
+    )]
+    Ambiguous(String),
     #[error(
         "that exec is over, and no rule of that scope would be heeded; offered are: {}",
         if .0.is_empty() { "none" } else { .0 }
@@ -47,6 +57,7 @@ impl NoHindsight {
             Self::NotFound(error) => error.status(),
             Self::Once(_)
             | Self::Unknown(_)
+            | Self::Ambiguous(_)
             | Self::NotOffered(_)
             | Self::NoContent
             | Self::NoSession => ExitStatus::Finding,
@@ -68,7 +79,7 @@ pub(crate) fn answer(
     if !is_for_next_time(args.span) || args.these.is_some() {
         return Err(NoHindsight::Once(args.id.clone()).into());
     }
-    let grant = grant(args, decision)?;
+    let grant = grant(args, decision, live)?;
     let shown = ShownGrant::new(grant.clone(), args.span);
     let covers = escaped(&grant.note.covers);
     let of_exec = live.iter().position(|it| it.name == grant.note.session);
@@ -99,18 +110,57 @@ pub(crate) fn is_for_next_time(span: Span) -> bool {
     span == Span::Session || span.is_stored()
 }
 
+/// The logs that the exec is looked for in: where none is named, that of each session that is live, and the
+/// newest.
+fn logs(args: &AnswerArgs, places: &Places, live: &[Session]) -> Result<Vec<PathBuf>, NoHindsight> {
+    match (&args.log, &args.place.session) {
+        (Some(log), _) => return Ok(vec![log.clone()]),
+        (None, Some(name)) => return Ok(vec![places.log(name)]),
+        (None, None) => {}
+    }
+    let newest = places.newest_log().map_err(|error| {
+        let path = places.logs().to_owned();
+        NoHindsight::NotFound(CheckError::Read { path, error })
+    })?;
+    let live = live.iter().map(|session| places.log(&session.name));
+    let others = live.filter(|log| *log != newest).collect::<Vec<_>>();
+    Ok([newest].into_iter().chain(others).collect())
+}
+
+/// The line of the one decision that is meant. An ID is its session's alone, and each session begins with the
+/// same.
+fn meant(args: &AnswerArgs, logs: &[PathBuf]) -> Result<Vec<u8>, NoHindsight> {
+    let mut lines = Vec::new();
+    let mut none = None;
+    for log in logs {
+        match recorded::find_all(log, &args.id) {
+            Ok(found) => lines.extend(found),
+            Err(error) => none = none.or(Some(error)),
+        }
+    }
+    let shown = lines.iter().filter_map(|line| {
+        let record = Record::parse(line).ok()?;
+        let (id, program) = (record.exec_id?, record.program());
+        let session = escaped(record.session_name());
+        let shown = format!("{id} of session {session} ({program})");
+        Some(((record.session().to_owned(), id.to_string()), shown))
+    });
+    let shown: BTreeMap<(String, String), String> = shown.collect();
+    if shown.len() > 1 {
+        let shown = shown.into_values().take(MOST_NAMED).collect::<Vec<_>>();
+        return Err(NoHindsight::Ambiguous(shown.join(", ")));
+    }
+    match (lines.pop(), none) {
+        (Some(line), _) => Ok(line),
+        (None, Some(error)) => Err(NoHindsight::NotFound(error)),
+        (None, None) => Err(NoHindsight::Once(args.id.clone())),
+    }
+}
+
 /// The grant that the answer makes, by the policy that `args` name.
-fn grant(args: &AnswerArgs, decision: Decision) -> Result<Grant, VerbError> {
+fn grant(args: &AnswerArgs, decision: Decision, live: &[Session]) -> Result<Grant, VerbError> {
     let places = Places::find()?;
-    let log = match (&args.log, &args.place.session) {
-        (Some(log), _) => log.clone(),
-        (None, Some(name)) => places.log(name),
-        (None, None) => places.newest_log().map_err(|error| {
-            let path = places.logs().to_owned();
-            NoHindsight::NotFound(CheckError::Read { path, error })
-        })?,
-    };
-    let line = recorded::find(&log, &args.id).map_err(NoHindsight::NotFound)?;
+    let line = meant(args, &logs(args, &places, live)?)?;
     let record = Record::parse(&line).map_err(|error| NoHindsight::Unknown(error.to_string()))?;
     let exec = record.exec_id.ok_or(NoHindsight::Once(args.id.clone()))?;
     let in_force = InForce::load(&args.policy, &places);

@@ -31,25 +31,32 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
 
 /// The line of the last decision in `log` whose ID starts with `id`.
 pub(crate) fn find(log: &Path, id: &str) -> Result<Vec<u8>, CheckError> {
+    let mut found = find_all(log, id)?;
+    // There is one, or that is an error.
+    Ok(found.pop().unwrap_or_default())
+}
+
+/// The lines of all decisions in `log` whose ID starts with `id`: at least one.
+pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError> {
     let mut lines = Lines::open(log)?;
-    let (mut found, mut damaged) = (None, None);
+    let (mut found, mut damaged) = (Vec::new(), None);
     while let Some(line) = lines.next()? {
         match line.record() {
             Ok(record) => {
                 let own = record.exec_id.map(|id| id.to_string());
                 let is_it = own.is_some_and(|own| own.starts_with(id));
                 if record.kind == "exec.decision" && is_it {
-                    found = Some(line.text.to_vec());
+                    found.push(line.text.to_vec());
                 }
             }
             Err(error) => damaged = damaged.or(Some(error)),
         }
     }
-    match (found, damaged) {
-        (Some(record), _) => Ok(record),
+    match damaged {
+        _ if !found.is_empty() => Ok(found),
         // It may have been in that line.
-        (None, Some(Damage { line, error })) => Err(TailError::Damaged { line, error }.into()),
-        (None, None) => Err(CheckError::NoSuch {
+        Some(Damage { line, error }) => Err(TailError::Damaged { line, error }.into()),
+        None => Err(CheckError::NoSuch {
             id: id.to_owned(),
             log: PathBuf::from(log),
         }),

@@ -66,6 +66,40 @@ fn what_was_refused_with_nobody_there_runs_the_next_time_and_nothing_else() {
     assert!(ground.has("a") && !ground.has("b"));
 }
 
+/// Each session numbers its execs from the same on: what one person saw refused must not be another's.
+#[test]
+fn what_could_be_of_another_session_is_not_answered_for_next_time() {
+    needs_answers!();
+    let ground = ground().option("--prompt=none");
+    let first = ground.run(&BOTH);
+    let log = std::fs::read(ground.path("audit.jsonl")).expect("a log");
+    let id = id_of(&first, "a");
+    let second = ground.run(&["sh", "-c", "/usr/bin/touch other"]);
+    assert_eq!(id_of(&second, "other"), id);
+    // One log of both.
+    let both = [
+        log,
+        std::fs::read(ground.path("audit.jsonl")).expect("a log"),
+    ]
+    .concat();
+    std::fs::write(ground.path("audit.jsonl"), both).expect("a log");
+    let (code, said) = say(&ground, &["allow", &id, "--for=always"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(
+        said.contains("any of several execs that are over"),
+        "{said}"
+    );
+    // Nor the start of what could be either.
+    std::fs::remove_file(ground.path("audit.jsonl")).expect("a log");
+    let again = ground.run(&BOTH);
+    let start = id_of(&again, "a");
+    let start = start.get(..3).expect("four digits");
+    let (code, said) = say(&ground, &["allow", start, "--for=always"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("say the whole ID"), "{said}");
+    assert!(!ground.has("a") && !ground.has("other"));
+}
+
 #[test]
 fn what_it_held_is_not_known_any_more_so_nothing_is_allowed_of_it() {
     needs_answers!();
