@@ -235,7 +235,7 @@ fn is_whole(id: &str, required: &Required) -> bool {
 }
 
 fn is_meant(id: &str, required: &Required) -> bool {
-    !id.is_empty() && required.request_id.to_string().starts_with(id)
+    required.request_id.is_meant_by(id)
 }
 
 /// `ID PATH ARG…  (process 4711 in /home/u; rule net: it sends data; denied in 4m58s)`, printable

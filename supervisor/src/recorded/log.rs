@@ -29,22 +29,21 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
     Ok(text)
 }
 
-/// The line of the last decision in `log` whose ID starts with `id`.
+/// The line of the last decision in `log` whose ID is meant by `id`.
 pub(crate) fn find(log: &Path, id: &str) -> Result<Vec<u8>, CheckError> {
     let mut found = find_all(log, id)?;
     // There is one, or that is an error.
     Ok(found.pop().unwrap_or_default())
 }
 
-/// The lines of all decisions in `log` whose ID starts with `id`: at least one.
+/// The lines of all decisions in `log` whose ID is meant by `id`: at least one.
 pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError> {
     let mut lines = Lines::open(log)?;
     let (mut found, mut damaged) = (Vec::new(), None);
     while let Some(line) = lines.next()? {
         match line.record() {
             Ok(record) => {
-                let own = record.exec_id.map(|id| id.to_string());
-                let is_it = own.is_some_and(|own| own.starts_with(id));
+                let is_it = record.exec_id.is_some_and(|own| own.is_meant_by(id));
                 if record.kind == "exec.decision" && is_it {
                     found.push(line.text.to_vec());
                 }
