@@ -72,16 +72,20 @@ fn what_could_be_of_another_session_is_not_answered_for_next_time() {
     needs_answers!();
     let ground = ground().option("--prompt=none");
     let first = ground.run(&BOTH);
+    let _records = ground.records_at_end();
     let log = std::fs::read(ground.path("audit.jsonl")).expect("a log");
     let id = id_of(&first, "a");
     let second = ground.run(&["sh", "-c", "/usr/bin/touch other"]);
     assert_eq!(id_of(&second, "other"), id);
+    let _records = ground.records_at_end();
     // One log of both.
     let both = [
         log,
         std::fs::read(ground.path("audit.jsonl")).expect("a log"),
     ]
     .concat();
+    // Another file: behind its last record a session gives back what it had set aside in its own.
+    std::fs::remove_file(ground.path("audit.jsonl")).expect("a log");
     std::fs::write(ground.path("audit.jsonl"), both).expect("a log");
     let (code, said) = say(&ground, &["allow", &id, "--for=always"]);
     assert_eq!(code, Some(1), "{said}");
@@ -92,6 +96,7 @@ fn what_could_be_of_another_session_is_not_answered_for_next_time() {
     // Nor the start of what could be either.
     std::fs::remove_file(ground.path("audit.jsonl")).expect("a log");
     let again = ground.run(&BOTH);
+    let _records = ground.records_at_end();
     let start = id_of(&again, "a");
     let start = start.get(..3).expect("four digits");
     let (code, said) = say(&ground, &["allow", start, "--for=always"]);
