@@ -189,7 +189,7 @@ pub(crate) struct CheckArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// Which exec: its ID in a refusal line, a question or the log, or the start of it
+    /// Which exec: its ID in a refusal line, a question or the log, all of it
     pub(crate) id: String,
     /// Print a rule: one that allows exactly this call, or of another scope what could be saved of it
     #[arg(long, value_name = "SCOPE", num_args = 0..=1, require_equals = true)]

@@ -28,7 +28,7 @@ pub(crate) struct Ledger {
     tally: Tally,
     missing: u64,
     summed: Instant,
-    next: u64,
+    next: ExecId,
 }
 
 /// What a ledger says of itself.
@@ -60,8 +60,6 @@ pub(crate) struct Conclusion {
 
 impl Ledger {
     pub(crate) fn new(log: Log, is_observed: bool) -> Self {
-        // Four digits from the first on.
-        const FIRST_ID: u64 = 0x1000;
         Self {
             log,
             is_observed,
@@ -70,7 +68,7 @@ impl Ledger {
             tally: Tally::default(),
             missing: 0,
             summed: Instant::now(),
-            next: FIRST_ID,
+            next: ExecId::first(),
         }
     }
 
@@ -89,8 +87,8 @@ impl Ledger {
 
     /// A name for the next exec.
     pub(crate) fn next_id(&mut self) -> ExecId {
-        let id = ExecId(self.next);
-        self.next += 1;
+        let id = self.next;
+        self.next = ExecId(id.0 + 1);
         id
     }
 

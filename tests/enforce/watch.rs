@@ -33,7 +33,7 @@ fn watching(asking: &Asking) -> Screen {
     );
     screen.press(&format!("clear; sh {script}\n"));
     screen.wait_for("/usr/bin/touch a");
-    screen.wait_for("question 1");
+    screen.wait_for("-- question ");
     assert!(screen.is_of_a_program());
     screen
 }
@@ -172,13 +172,13 @@ fn a_screen_that_is_stopped_leaves_the_terminal_to_the_shell() {
     let asking = asking();
     let mut screen = Screen::open(asking.ground());
     screen.press(&format!("clear; {}\n", typed(&asking.command(&["watch"]))));
-    screen.wait_for("question 1");
+    screen.wait_for("-- question ");
     screen.press("\x1a");
     screen.wait_for("Stopped");
     assert!(!screen.is_of_a_program());
     assert!(File::open(screen.terminal().path()).is_ok());
     screen.press("fg\n");
-    screen.wait_for("question 1");
+    screen.wait_for("-- question ");
     assert!(screen.is_of_a_program());
     screen.press("q");
     screen.wait_for("ready> ");
@@ -215,7 +215,7 @@ fn a_terminal_that_another_has_open_shows_no_question() {
     screen.press(&format!(
         "kill $!; wait; clear; sleep 1000 <&- >&- 2>&- & {watch}; echo status=$?; kill $!\n"
     ));
-    screen.wait_for("question 1");
+    screen.wait_for("-- question ");
     screen.press("q");
     screen.wait_for("status=0");
     screen.close();
@@ -235,7 +235,7 @@ fn without_a_terminal_it_says_what_does_without_one() {
     screen.wait_for("watch needs 60 columns");
     screen.terminal().resize(80);
     until("the question again", || {
-        screen.wait_for("question 1");
+        screen.wait_for("-- question ");
         Some(())
     });
     screen.press("q");

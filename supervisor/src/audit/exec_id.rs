@@ -14,19 +14,20 @@ impl fmt::Display for ExecId {
     }
 }
 
-/// Fewest digits of an ID: each session begins with the first of so many.
-const SHORTEST: usize = 4;
-
 impl ExecId {
-    /// Whether somebody who types `text` means it: the start of it, where that can be no whole ID; else all of
-    /// it. The start of a later, longer ID may be an earlier one, and whoever saw that means that.
+    /// The first one of a session: another in each, of six digits, so that an ID of one is hardly one of
+    /// another as well, whose question it would answer.
+    pub(crate) fn first() -> Self {
+        const RANGE: std::ops::Range<u64> = 0x10_0000..0xf0_0000;
+        // The first half of a random UUID, some bits of which are the same in all.
+        let (random, _) = uuid::Uuid::new_v4().as_u64_pair();
+        Self(RANGE.start + random % (RANGE.end - RANGE.start))
+    }
+
+    /// Whether somebody who types `text` means it. The start of an ID is that of others too, some of which
+    /// may come only after it was read.
     pub(crate) fn is_meant_by(self, text: &str) -> bool {
-        let own = self.to_string();
-        match text.len() {
-            0 => false,
-            digits if digits < SHORTEST => own.starts_with(text),
-            _ => own == text,
-        }
+        self.to_string() == text
     }
 }
 
@@ -49,9 +50,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_whole_id_means_no_longer_one() {
-        assert!(ExecId(0x1001).is_meant_by("1001") && ExecId(0x1001).is_meant_by("10"));
-        assert!(!ExecId(0x10012).is_meant_by("1001") && ExecId(0x10012).is_meant_by("10012"));
-        assert!(!ExecId(0x1001).is_meant_by("") && !ExecId(0x1001).is_meant_by("2"));
+    fn an_id_is_meant_by_all_of_it_alone() {
+        assert!(ExecId(0x1001).is_meant_by("1001"));
+        assert!(
+            ["", "1", "100", "10010", "1002"]
+                .iter()
+                .all(|it| !ExecId(0x1001).is_meant_by(it))
+        );
+        assert!(!ExecId(0x10012).is_meant_by("1001"));
+    }
+
+    #[test]
+    fn sessions_begin_with_ids_of_six_digits_that_differ() {
+        let firsts: Vec<_> = (0..64).map(|_| ExecId::first()).collect();
+        assert!(firsts.iter().all(|id| id.to_string().len() == 6));
+        assert!(firsts.iter().any(|id| *id != firsts[0]));
     }
 }

@@ -54,7 +54,7 @@ pub(crate) enum CheckError {
          arguments make of the program what it is, or it would be asked about all the same"
     )]
     NotOffered(execward_policy::Scope),
-    #[error("no exec in `{}` has an ID that starts with `{id}`", log.display())]
+    #[error("no exec in `{}` has the ID `{id}`, all of it", log.display())]
     NoSuch { id: String, log: PathBuf },
     #[error("{0}")]
     Log(#[from] TailError),

@@ -46,7 +46,7 @@ pub(crate) struct StopArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Which exec: its ID, or enough of the start to tell it from the others
+    /// Which exec: its ID, all of it
     pub(crate) id: String,
     /// What an answer that lasts covers
     #[arg(long, value_enum, default_value_t)]

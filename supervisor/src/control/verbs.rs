@@ -163,15 +163,8 @@ pub(crate) fn answer(
         let open = session.list()?;
         let meant = open
             .into_iter()
-            .filter(|required| is_meant(&args.id, required));
+            .filter(|required| required.request_id.is_meant_by(&args.id));
         found.extend(meant.map(|required| (at, required)));
-    }
-    // A whole ID means itself alone, though it may be the start of a longer one.
-    if found
-        .iter()
-        .any(|(_, required)| is_whole(&args.id, required))
-    {
-        found.retain(|(_, required)| is_whole(&args.id, required));
     }
     let (session, required) = match <[_; 1]>::try_from(found) {
         Ok([(at, required)]) => (live.get_mut(at).ok_or(ClientError::NoSession)?, required),
@@ -228,14 +221,6 @@ fn ambiguous(id: &str, live: &[Session], found: &[(usize, Required)]) -> VerbErr
         id: id.to_owned(),
         candidates: candidates.collect::<Vec<_>>().join("\n"),
     }
-}
-
-fn is_whole(id: &str, required: &Required) -> bool {
-    required.request_id.to_string() == id
-}
-
-fn is_meant(id: &str, required: &Required) -> bool {
-    required.request_id.is_meant_by(id)
 }
 
 /// `ID PATH ARG…  (process 4711 in /home/u; rule net: it sends data; denied in 4m58s)`, printable
@@ -322,11 +307,5 @@ mod tests {
         let mut open = required("3f9c");
         open.request.unanswered = Unanswered::Allow;
         assert!(one_line(&open, late).ends_with("let go in 0s)"));
-    }
-
-    #[test]
-    fn an_id_is_meant_by_any_start_of_it() {
-        assert!(is_meant("3f9c", &required("3f9c")) && is_meant("3", &required("3f9c")));
-        assert!(!is_meant("f9", &required("3f9c")) && !is_meant("", &required("3f9c")));
     }
 }

@@ -26,7 +26,7 @@ const MOST_NAMED: usize = 5;
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum NoHindsight {
     #[error(
-        "no open question has an ID that starts with `{0}`: it was answered, or it has ended; `execward pending` \
+        "no open question has the ID `{0}`, all of it: it was answered, or it has ended; `execward pending` \
          lists what is open, and `--for always` (or session, 2h, a date) answers for next time"
     )]
     Once(String),
