@@ -125,22 +125,13 @@ impl Attached {
         for (thread, _) in &gone {
             self.interrupts.remove(thread);
         }
-        let execs = gone.into_iter().filter_map(|(thread, it)| match it {
-            Attachment::InFlight(exec) => Some((thread, *exec)),
-            Attachment::Releasing { .. } => None,
-        });
-        execs.collect()
+        in_flight(gone)
     }
 
     /// Forgets everybody. Returns the execs that were in flight, each with its thread.
     pub(crate) fn take_all(&mut self) -> Vec<(Tid, InFlight)> {
         self.interrupts.clear();
-        let all = self.by_tid.drain();
-        let execs = all.filter_map(|(thread, it)| match it {
-            Attachment::InFlight(exec) => Some((thread, *exec)),
-            Attachment::Releasing { .. } => None,
-        });
-        execs.collect()
+        in_flight(self.by_tid.drain())
     }
 
     /// The exec behind an exec-stop of `tgid` by its thread `former`. The other threads of the
@@ -176,6 +167,15 @@ impl Attachment {
             Self::Releasing { tgid } => *tgid,
         }
     }
+}
+
+/// Those of `gone` that were in an exec, each with its thread.
+fn in_flight(gone: impl IntoIterator<Item = (Tid, Attachment)>) -> Vec<(Tid, InFlight)> {
+    let execs = gone.into_iter().filter_map(|(thread, it)| match it {
+        Attachment::InFlight(exec) => Some((thread, *exec)),
+        Attachment::Releasing { .. } => None,
+    });
+    execs.collect()
 }
 
 #[cfg(test)]

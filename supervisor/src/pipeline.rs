@@ -321,14 +321,15 @@ impl Gate {
         let judgement = self.look_ahead(judgement, &mut request, &mut subject);
         let variables = self.rules.variables(&request);
         subject.program.set_inputs(&request, &variables, history);
-        if subject.asked.is_none() {
-            self.recent.note(&request);
-        }
         let mut judgement = self.weigh(judgement, &subject, &image);
         if judgement.decision == Decision::Deny && judgement.ground == Reason::NoApprover {
             judgement.remedy = Some(Remedy::of(&self.rules, &request));
         }
+        let is_new = subject.asked.is_none();
         self.dispose(notification, subject, image, judgement, &request);
+        if is_new {
+            self.recent.note(request);
+        }
     }
 
     /// Does as the policy says.

@@ -8,8 +8,8 @@ use crate::approval::{Reach, ShownAmendment};
 use crate::clock;
 use crate::offered::Offered;
 
-/// Most that are kept.
-const MOST: usize = 200;
+/// Most that are kept: with the one that is asked about, 200.
+const MOST: usize = 199;
 
 /// Longest arguments, and paths that they name, of one that is kept, in bytes.
 const LONGEST_BYTES: usize = 4 << 10;
@@ -21,8 +21,8 @@ pub(crate) struct Recent {
 }
 
 impl Recent {
-    /// Takes one in. Very long ones are left out: what is kept must stay small.
-    pub(crate) fn note(&mut self, request: &ExecRequest) {
+    /// Takes one in, once it is answered or waits. Very long ones are left out: what is kept must stay small.
+    pub(crate) fn note(&mut self, mut request: ExecRequest) {
         let words = request.argv.iter().chain(request.destinations.keys());
         if words.map(Vec::len).sum::<usize>() > LONGEST_BYTES {
             return;
@@ -31,18 +31,10 @@ impl Recent {
             self.seen.pop_front();
         }
         // As if with the environment that the session began with, which is kept once: those of all calls
-        // would be long, and what is offered goes by none, nor by history and streams.
-        self.seen.push_back(ExecRequest {
-            program: request.program.clone(),
-            interpreters: request.interpreters.clone(),
-            argv: request.argv.clone(),
-            cwd: request.cwd.clone(),
-            env: request.start_env.clone(),
-            start_env: request.start_env.clone(),
-            destinations: request.destinations.clone(),
-            streams: Default::default(),
-            lineage: Lineage::default(),
-        });
+        // would be long, and what is offered goes by none, nor by history.
+        request.env.clone_from(&request.start_env);
+        request.lineage = Lineage::default();
+        self.seen.push_back(request);
     }
 
     /// What could be saved of a question, each with how far it would have reached.
@@ -50,10 +42,14 @@ impl Recent {
         let allows = offered.allows();
         let reaches = rules.reaches(allows, &self.seen, clock::now());
         let shown = allows.iter().cloned().zip(reaches);
-        let of = self.seen.len();
+        // And the one that is asked about, which each of them covers.
+        let of = self.seen.len() + 1;
         shown
-            .map(|(amendment, covered)| ShownAmendment {
-                reach: Some(Reach { covered, of }),
+            .map(|(amendment, before)| ShownAmendment {
+                reach: Some(Reach {
+                    covered: before + 1,
+                    of,
+                }),
                 ..ShownAmendment::from(amendment)
             })
             .collect()

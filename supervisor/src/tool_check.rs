@@ -128,7 +128,8 @@ impl Gate {
             .ledger
             .tool_decided(note, judgement.decided(), sender, &self.watch);
         let judgement = match written {
-            _ if self.is_observed => judgement.unheeded(),
+            // Logged or not, it is only observed.
+            Ok(()) | Err(_) if self.is_observed => judgement.unheeded(),
             Ok(()) => judgement,
             Err(error) => {
                 Judgement::refusal(Reason::SupError, format!("it cannot be logged: {error}"))

@@ -231,14 +231,14 @@ impl Facts<'_> {
     fn scopes(&self) -> Option<Section> {
         let scopes = self.request.amendments.iter().map(|amendment| {
             let mark = format!("{:8}", in_ascii(&amendment.scope));
-            Item::prose(covered(amendment)).marked(mark)
+            Item::prose(amendment_in_words(amendment)).marked(mark)
         });
         section("can last", scopes)
     }
 }
 
-/// What could be saved covers, and how far it would have reached.
-pub(crate) fn covered(amendment: &ShownAmendment) -> String {
+/// What could be saved: what it covers, and how far it would have reached.
+pub(crate) fn amendment_in_words(amendment: &ShownAmendment) -> String {
     let covers = in_ascii(&amendment.covers);
     match amendment.reach {
         Some(Reach { covered, of }) => format!("{covers}; {covered} of the last {of} execs"),

@@ -9,7 +9,7 @@ mod facts;
 mod rows;
 mod visible;
 
-pub(crate) use facts::{covered, time_left};
+pub(crate) use facts::{amendment_in_words, time_left};
 pub(crate) use rows::{QuestionView, Row, Tone};
 pub(crate) use visible::{in_ascii, word};
 

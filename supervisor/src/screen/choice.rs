@@ -6,7 +6,7 @@ use super::card::Card;
 use crate::consent::Said;
 use crate::control::{Decision, Required, Response, Scope};
 use crate::grants::Span;
-use crate::question_view::{covered, in_ascii};
+use crate::question_view::{amendment_in_words, in_ascii};
 
 /// What an answer is for.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl Extent {
         offered.push(Self::Subtree);
         let amendments = required.request.amendments.iter().filter_map(|amendment| {
             let scope = Scope::from_str(&amendment.scope, false).ok()?;
-            Some(Self::Covered(scope, covered(amendment)))
+            Some(Self::Covered(scope, amendment_in_words(amendment)))
         });
         offered.extend(amendments);
         offered
