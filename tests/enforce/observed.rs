@@ -59,6 +59,9 @@ fn everything_runs_and_the_log_says_what_the_policy_would_have_said() {
         let expected = [verdict, reason, "continue", "verified"];
         assert_eq!(account(&ran, &[program]), expected, "{program}");
     }
+    let tail = said(&ground, &["audit", "tail", "audit.jsonl"]);
+    assert!(tail.contains("starts, only observed: "), "{tail}");
+    assert!(tail.contains(" deny, and goes on (rule no-ln)"), "{tail}");
     let [start] = of_type(&ran.records, "session.start").collect::<Vec<_>>()[..] else {
         panic!("no start");
     };
@@ -138,11 +141,12 @@ fn nobody_is_asked_on_a_terminal_of_what_is_only_observed() {
     assert_eq!(ran.stdout, "");
 }
 
-fn learn(ground: &Ground, more: &[&str]) -> String {
-    let words = ["policy", "learn", "--policy", "policy.toml", "audit.jsonl"];
+const LEARN: [&str; 5] = ["policy", "learn", "--policy", "policy.toml", "audit.jsonl"];
+
+/// What `execward words…` says of it, on both outputs.
+fn said(ground: &Ground, words: &[&str]) -> String {
     let Output { stdout, stderr, .. } = Command::new(binary("execward"))
         .args(words)
-        .args(more)
         .current_dir(ground.path(""))
         .env("HOME", ground.path(""))
         .output()
@@ -154,9 +158,9 @@ fn learn(ground: &Ground, more: &[&str]) -> String {
 fn what_was_only_observed_is_learned_where_that_is_said_and_no_deny_is_lifted() {
     let ground = observed(RULES);
     let _ran = ground.sh(SCRIPT);
-    let nothing = learn(&ground, &["--asked"]);
+    let nothing = said(&ground, &[&LEARN[..], &["--asked"]].concat());
     assert!(!nothing.contains("[[allow]]"), "{nothing}");
-    let learned = learn(&ground, &["--observed"]);
+    let learned = said(&ground, &[&LEARN[..], &["--observed"]].concat());
     assert!(learned.contains("mkdir"), "{learned}");
     assert!(!learned.contains("\"ln\""), "{learned}");
     fs::write(ground.path("learned.toml"), &learned).expect("a policy");

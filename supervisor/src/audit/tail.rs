@@ -180,7 +180,8 @@ fn one_line(record: &Value) -> String {
             )
         }
         "session.start" => format!(
-            "- session {name} starts: {}{}",
+            "- session {name} starts{}: {}{}",
+            observed(record),
             command(record),
             recovered(record)
         ),
@@ -207,6 +208,14 @@ fn from_below(record: &Value) -> String {
         escaped(text(record, "/approval/escalated_from/session")),
         escaped(text(record, "/approval/escalated_from/requestId"))
     )
+}
+
+/// Whether everything runs, whatever the verdicts say.
+fn observed(record: &Value) -> &'static str {
+    match record.pointer("/observe") {
+        Some(Value::Bool(true)) => ", only observed",
+        _ => "",
+    }
 }
 
 /// What an earlier session left of a record, if it did.
@@ -241,9 +250,10 @@ fn policy(record: &Value) -> String {
 fn decision(record: &Value) -> String {
     let id = text(record, "/exec_id");
     let verdict = text(record, "/decision/verdict");
-    let answer = match text(record, "/effect/errno") {
-        "" => String::new(),
-        errno => format!(" {errno}"),
+    let answer = match (text(record, "/effect/errno"), text(record, "/effect/sent")) {
+        ("", "continue") if matches!(verdict, "ask" | "deny") => ", and goes on".to_owned(),
+        ("", _) => String::new(),
+        (errno, _) => format!(" {errno}"),
     };
     let why = ground(record);
     let program = program(record);

@@ -230,7 +230,11 @@ impl<'a> Record<'a> {
             format!(", rule {}", escaped(&rule.id))
         });
         let time = escaped(&self.ts);
-        format!("then: {verdict} ({reason}{rule}) at {time}; the policy as it is now:")
+        let ran = match self.is_observed() {
+            true => ", and it went on, since it was only observed",
+            false => "",
+        };
+        format!("then: {verdict} ({reason}{rule}) at {time}{ran}; the policy as it is now:")
     }
 
     /// The rule whose deny it is of, if it is of one.
