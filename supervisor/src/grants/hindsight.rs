@@ -35,8 +35,8 @@ pub(crate) enum NoHindsight {
     #[error("that exec is over, and {0}")]
     Unknown(String),
     #[error(
-        "that could be any of several execs that are over: {0}; say the whole ID, and whose with --session, \
-         or in which log with --log"
+        "that could be any of several execs that are over: {0}; say whose with --session, or in which log with \
+         --log"
     )]
     Ambiguous(String),
     #[error(
@@ -112,30 +112,43 @@ pub(crate) fn is_for_next_time(span: Span) -> bool {
 
 /// The logs that the exec is looked for in: where none is named, that of each session that is live, and the
 /// newest.
-fn logs(args: &AnswerArgs, places: &Places, live: &[Session]) -> Result<Vec<PathBuf>, NoHindsight> {
+fn logs(
+    args: &AnswerArgs,
+    places: &Places,
+    live: &mut [Session],
+) -> Result<Vec<PathBuf>, VerbError> {
     match (&args.log, &args.place.session) {
         (Some(log), _) => return Ok(vec![log.clone()]),
         (None, Some(name)) => return Ok(vec![places.log(name)]),
         (None, None) => {}
     }
-    let newest = places.newest_log().map_err(|error| {
-        let path = places.logs().to_owned();
-        NoHindsight::NotFound(CheckError::Read { path, error })
-    })?;
-    let live = live.iter().map(|session| places.log(&session.name));
-    let others = live.filter(|log| *log != newest).collect::<Vec<_>>();
-    Ok([newest].into_iter().chain(others).collect())
+    let mut logs = Vec::new();
+    for session in live {
+        logs.push(PathBuf::from(session.status()?.log.path));
+    }
+    match places.newest_log() {
+        Ok(newest) => logs.push(newest),
+        Err(_) if !logs.is_empty() => {}
+        Err(error) => {
+            let path = places.logs().to_owned();
+            return Err(NoHindsight::NotFound(CheckError::Read { path, error }).into());
+        }
+    }
+    logs.sort();
+    logs.dedup();
+    Ok(logs)
 }
 
-/// The line of the one decision that is meant. An ID is its session's alone, and each session begins with the
-/// same.
+/// The line of the one decision that is meant, though two sessions may come to have an ID in common.
 fn meant(args: &AnswerArgs, logs: &[PathBuf]) -> Result<Vec<u8>, NoHindsight> {
     let mut lines = Vec::new();
     let mut none = None;
     for log in logs {
         match recorded::find_all(log, &args.id) {
             Ok(found) => lines.extend(found),
-            Err(error) => none = none.or(Some(error)),
+            Err(error @ CheckError::NoSuch { .. }) => none = Some(error),
+            // What cannot be read may have another of that ID.
+            Err(error) => return Err(NoHindsight::NotFound(error)),
         }
     }
     let shown = lines.iter().filter_map(|line| {
@@ -158,7 +171,7 @@ fn meant(args: &AnswerArgs, logs: &[PathBuf]) -> Result<Vec<u8>, NoHindsight> {
 }
 
 /// The grant that the answer makes, by the policy that `args` name.
-fn grant(args: &AnswerArgs, decision: Decision, live: &[Session]) -> Result<Grant, VerbError> {
+fn grant(args: &AnswerArgs, decision: Decision, live: &mut [Session]) -> Result<Grant, VerbError> {
     let places = Places::find()?;
     let line = meant(args, &logs(args, &places, live)?)?;
     let record = Record::parse(&line).map_err(|error| NoHindsight::Unknown(error.to_string()))?;

@@ -31,9 +31,8 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
 
 /// The line of the last decision in `log` whose ID is meant by `id`.
 pub(crate) fn find(log: &Path, id: &str) -> Result<Vec<u8>, CheckError> {
-    let mut found = find_all(log, id)?;
-    // There is one, or that is an error.
-    Ok(found.pop().unwrap_or_default())
+    let last = find_all(log, id)?.pop();
+    last.ok_or_else(|| no_such(log, id))
 }
 
 /// The lines of all decisions in `log` whose ID is meant by `id`: at least one.
@@ -55,10 +54,14 @@ pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError>
         _ if !found.is_empty() => Ok(found),
         // It may have been in that line.
         Some(Damage { line, error }) => Err(TailError::Damaged { line, error }.into()),
-        None => Err(CheckError::NoSuch {
-            id: id.to_owned(),
-            log: PathBuf::from(log),
-        }),
+        None => Err(no_such(log, id)),
+    }
+}
+
+fn no_such(log: &Path, id: &str) -> CheckError {
+    CheckError::NoSuch {
+        id: id.to_owned(),
+        log: log.to_owned(),
     }
 }
 
