@@ -2,9 +2,9 @@
 
 use std::process::{Command, Stdio};
 
-use execward_tests::container::{Container, OF_DOCKER, Root, why_no_container};
+use execward_tests::container::{Container, OF_DOCKER, Root};
 use execward_tests::{
-    Ground, Lines, Ran, binary, end_of, finish, needs_answers, of_type, skip, until,
+    Ground, Lines, Ran, binary, end_of, finish, needs_answers, needs_containers, of_type, until,
 };
 use serde_json::{Value, json};
 
@@ -44,9 +44,7 @@ fn is_gated(container: Container, what: &str) {
 
 #[test]
 fn what_a_container_of_debian_runs_is_gated() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     let on = || Container::on(Root::Debian);
     is_gated(on(), "as runc has it");
     is_gated(
@@ -64,9 +62,7 @@ fn what_a_container_of_debian_runs_is_gated() {
 
 #[test]
 fn what_a_container_of_busybox_runs_is_gated() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     let on = || Container::on(Root::Busybox);
     is_gated(on(), "as runc has it");
     is_gated(on().with_capabilities(&[]).read_only(), "read-only");
@@ -76,9 +72,7 @@ fn what_a_container_of_busybox_runs_is_gated() {
 /// Where there is no shell, and nothing in `/bin`.
 #[test]
 fn what_a_bare_container_runs_is_gated() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     let ways = binary("fixture-ways").display().to_string();
     for (rule, stdout, verdict) in [
         (
@@ -101,9 +95,7 @@ fn what_a_bare_container_runs_is_gated() {
 /// A container ends with its first process, which is the front.
 #[test]
 fn what_the_command_left_ends_with_its_container_unless_it_is_to_go_on() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     let left = "{ /bin/sleep 0.3; /bin/echo late; } & exit 3";
     for (option, stdout) in [
         ("--kill-at-exit", ""),
@@ -124,9 +116,7 @@ fn what_the_command_left_ends_with_its_container_unless_it_is_to_go_on() {
 /// What the container lacks is said, and nothing runs unguarded.
 #[test]
 fn what_a_container_lacks_is_said_with_the_next_step() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     // A runtime that leaves root the kernel's files, and not the capability to close them.
     let mounts = Container::on(Root::Debian).changed("/linux/readonlyPaths", json!([]));
     let (ran, _ground) = ran(mounts, "echo ran");
@@ -147,9 +137,7 @@ fn what_a_container_lacks_is_said_with_the_next_step() {
 /// Somebody in the container and outside the session answers.
 #[test]
 fn a_question_of_a_container_is_answered_beside_its_session() {
-    if let Some(why) = why_no_container() {
-        return skip(why);
-    }
+    needs_containers!();
     needs_answers!();
     let ground = Ground::full(RULES)
         .option("--prompt=socket")

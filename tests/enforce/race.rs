@@ -34,14 +34,19 @@ fn refusals(ran: &Ran) -> usize {
         .count()
 }
 
-#[test]
-fn a_denied_program_never_runs_by_a_path_that_is_rewritten() {
-    let ground =
-        Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"DIR/prog-b\"\n").option("--no-notice");
+/// A path that leads to a denied program and to another by turns, for so many rounds, under `option`.
+fn exchanged(option: &str, rounds: &str) -> Ran {
+    let rules = "[[deny]]\nid = \"evil\"\nprogram = \"DIR/prog-b\"\n";
+    let ground = Ground::full(rules).option(option);
     let good = ground.copy(binary("fixture-flip"), "prog-a");
     let _evil = ground.copy(binary("fixture-flip"), "prog-b");
     let flip = binary("fixture-flip").display().to_string();
-    let ran = ground.run(&[&flip, &rounds(), &good, "b"]);
+    ground.run(&[&flip, rounds, &good, "b"])
+}
+
+#[test]
+fn a_denied_program_never_runs_by_a_path_that_is_rewritten() {
+    let ran = exchanged("--no-notice", &rounds());
     assert_eq!(count(&ran, "other"), 0, "escapes: {}", ran.stdout);
     assert!(count(&ran, "ran") > 0, "{}", ran.stdout);
     let (killed, rounds) = (count(&ran, "killed"), rounds().parse::<u32>().unwrap());
@@ -58,12 +63,7 @@ fn a_denied_program_never_runs_by_a_path_that_is_rewritten() {
 /// Of a session that is only observed: the same runs, and the log has what was loaded.
 #[test]
 fn what_is_exchanged_runs_where_it_is_only_observed_and_is_told() {
-    let ground =
-        Ground::full("[[deny]]\nid = \"evil\"\nprogram = \"DIR/prog-b\"\n").option("--observe");
-    let good = ground.copy(binary("fixture-flip"), "prog-a");
-    let _evil = ground.copy(binary("fixture-flip"), "prog-b");
-    let flip = binary("fixture-flip").display().to_string();
-    let ran = ground.run(&[&flip, "1000", &good, "b"]);
+    let ran = exchanged("--observe", "1000");
     assert_eq!(count(&ran, "killed") + count(&ran, "refused"), 0);
     assert!(count(&ran, "other") > 0, "{}", ran.stdout);
     assert!(ran.results("unverified") > 0 && ran.results("killed") == 0);

@@ -48,15 +48,17 @@ pub const OF_DOCKER: [&str; 14] = [
     "CAP_SYS_CHROOT",
 ];
 
-/// Why a container cannot be had here, if so.
-#[must_use]
-pub fn why_no_container() -> Option<&'static str> {
-    let is_there = fs::metadata("/usr/sbin/runc").is_ok();
-    match (crate::is_root(), is_there) {
-        (false, _) => Some("only root can start a container of runc's"),
-        (true, false) => Some("there is no runc"),
-        (true, true) => None,
-    }
+/// Leaves a test out where no container can be had.
+#[macro_export]
+macro_rules! needs_containers {
+    () => {
+        if !$crate::is_root() {
+            return $crate::skip("only root can start a container of runc's");
+        }
+        if std::fs::metadata("/usr/sbin/runc").is_err() {
+            return $crate::skip("there is no runc");
+        }
+    };
 }
 
 impl Container {
