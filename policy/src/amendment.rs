@@ -22,6 +22,7 @@ use crate::digest::Digest;
 use crate::host::Host;
 use crate::image::{Image, Images};
 use crate::mode::State;
+use crate::path::file_name;
 use crate::places::Places;
 use crate::request::{ExecRequest, Origin};
 use crate::rule::{Action, Rule};
@@ -260,9 +261,27 @@ pub(crate) fn exact(
     Amendment {
         scope: Scope::Exact,
         rule: text::exact(text::head(action, id, Scope::Exact), path, request),
-        covers: format!("this call{place}, and no other{}", content.in_words()),
+        covers: format!(
+            "`{}`{place}, and no other call{}",
+            in_words(path, request),
+            content.in_words()
+        ),
         content,
     }
+}
+
+/// The call, cut where it is long: whoever comes to the rule later sees nothing else of it.
+fn in_words(path: &[u8], request: &ExecRequest) -> String {
+    const LONGEST_BYTES: usize = 80;
+    let rest = request.argv.iter().skip(1).map(Vec::as_slice);
+    let words = std::iter::once(file_name(path)).chain(rest);
+    let words: Vec<String> = words.map(|word| word.escape_ascii().to_string()).collect();
+    let mut line = words.join(" ");
+    if line.len() > LONGEST_BYTES {
+        line.truncate(LONGEST_BYTES);
+        line += " ...";
+    }
+    line
 }
 
 /// The rule that the text of an amendment is.

@@ -59,7 +59,10 @@ fn what_was_refused_with_nobody_there_runs_the_next_time_and_nothing_else() {
     assert_eq!(code, Some(1), "{said}");
     let (code, said) = say(&ground, &["allow", &id, "--for=always", "--reason=fine"]);
     assert_eq!(code, Some(0), "{said}");
-    assert!(said.starts_with("from now on, allow "), "{said}");
+    assert!(
+        said.starts_with("from now on, allow `touch a` in "),
+        "{said}"
+    );
     let second = ground.run(&BOTH);
     assert_eq!(basis(&second.records, "a"), ("allow", "grant"));
     assert_eq!(basis(&second.records, "b"), ("deny", "no_approver"));
