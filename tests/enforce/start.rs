@@ -274,11 +274,20 @@ impl Start {
     fn in_general(&self, line: &str) -> String {
         let uid = format!("uid {}", self.uid);
         let other = self.other.as_deref().unwrap_or("$OTHER");
+        let line = match line.rsplit_once(" [") {
+            Some((said, id)) if is_an_id(id.strip_suffix(']')) => format!("{said} [$ID]"),
+            _ => line.to_owned(),
+        };
         line.replace(other, "$OTHER")
             .replace(&self.text(""), "$DIR")
             .replace(&self.session, "$SESSION")
             .replace(&uid, "uid $UID")
     }
+}
+
+/// Whether it is the ID of a session's first exec: a random number of six digits.
+fn is_an_id(text: Option<&str>) -> bool {
+    text.is_some_and(|text| text.len() == 6 && text.bytes().all(|byte| byte.is_ascii_hexdigit()))
 }
 
 /// A start that succeeds, and fails as `name` says once `fault` is there.
