@@ -45,19 +45,6 @@ pub(crate) const SILENCE: Duration = Duration::from_secs(3);
 /// What keeps a gate from showing that it lives.
 pub(crate) const SILENT: &str = "the gate does not run: it is stopped, or gets no processor";
 
-/// Signals that, sent to the front, are meant for CMD. SIGKILL and SIGSTOP cannot be passed on.
-const FORWARDED: [Signal; 9] = [
-    Signal::SIGHUP,
-    Signal::SIGINT,
-    Signal::SIGQUIT,
-    Signal::SIGTERM,
-    Signal::SIGUSR1,
-    Signal::SIGUSR2,
-    Signal::SIGALRM,
-    Signal::SIGWINCH,
-    Signal::SIGCONT,
-];
-
 /// Stop signals of a terminal, which CMD gets as well: the front stops when CMD has.
 const STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];
 

@@ -1,12 +1,12 @@
 //! The approver's screen, on a terminal of its own.
 
 use std::fs::{self, File};
+use std::process::Command;
 
 use execward_tests::{
     Asking, Ground, Screen, finish, is_root, needs_answers, of_type, skip, typed, under, until,
 };
 use nix::sys::signal::{Signal, kill};
-use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::approvals::ground as verdict;
@@ -139,22 +139,31 @@ fn whoever_answers_first_is_heard_and_the_screen_says_so() {
 fn the_terminal_is_as_it_was_however_it_is_left() {
     needs_answers!();
     let mut asking = asking();
-    for (signal, status) in [
-        (None, 0),
-        (Some(Signal::SIGTERM), 128 + 15),
-        (Some(Signal::SIGHUP), 128 + 1),
-        (Some(Signal::SIGINT), 128 + 2),
+    for signal in [
+        None,
+        Some(libc::SIGTERM),
+        Some(libc::SIGHUP),
+        Some(libc::SIGINT),
+        Some(libc::SIGUSR1),
+        Some(libc::SIGIO),
+        Some(libc::SIGRTMIN() + 1),
     ] {
         let mut screen = watching(&asking);
         match signal {
             None => screen.press("q"),
             Some(signal) => {
                 let pid = fs::read_to_string(asking.ground().path("watch.pid")).expect("a number");
-                let pid = Pid::from_raw(pid.trim().parse().expect("a number"));
-                kill(pid, signal).expect("a process");
+                // Of the signals that have no name, too.
+                let mut kill = Command::new("kill");
+                kill.arg(format!("-{signal}")).arg(pid.trim());
+                assert!(kill.status().expect("kill").success());
             }
         }
-        left(&asking, &mut screen, status);
+        left(
+            &asking,
+            &mut screen,
+            signal.map_or(0, |signal| 128 + signal),
+        );
         screen.close();
     }
     let mut screen = watching(&asking);

@@ -4,7 +4,7 @@ use nix::sys::signal::{SigSet, SigmaskHow, Signal, kill, pthread_sigmask, raise}
 use nix::unistd::{Pid, getpid, getppid, getsid};
 use rustix::process::pidfd_send_signal;
 
-use super::{FORWARDED, Front, STOPS};
+use super::{Front, STOPS};
 use crate::watch::monotonic;
 
 /// What ends a session that has not begun.
@@ -66,15 +66,15 @@ impl Front {
     }
 
     /// Passes on what a process sent to the front. What the terminal or the kernel sent, CMD got
-    /// itself: it is in the same process group, if it has no terminal of its own. But a terminal that is gone is told to the leader of
-    /// its session alone, and that may be the front.
+    /// itself: it is in the same process group, if it has no terminal of its own. But a terminal that is
+    /// gone is told to the leader of its session alone, and that may be the front.
     pub(super) fn pass_signals_on(&mut self) {
         while let Ok(Some(info)) = self.signals.read_signal() {
-            let signal = i32::try_from(info.ssi_signo)
-                .ok()
-                .and_then(|n| Signal::try_from(n).ok());
-            let taken = |signal: &Signal| FORWARDED.contains(signal) || STOPS.contains(signal);
-            let Some(signal) = signal.filter(taken) else {
+            let number = i32::try_from(info.ssi_signo).unwrap_or_default();
+            let Ok(signal) = Signal::try_from(number) else {
+                self.say(&format!(
+                    "real-time signal {number} is not passed on; send it to the command itself"
+                ));
                 continue;
             };
             // Of a session that stands still. A key of the terminal ends one that has not begun.

@@ -11,7 +11,7 @@ use nix::sys::signal::{SigSet, Signal};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{dup2_stdin, dup2_stdout};
 
-use super::{FORWARDED, FrontError, STOPS};
+use super::FrontError;
 use crate::inherited::NO_TERMINAL;
 use crate::link::Link;
 use crate::own_process::{hear_of_children, keep_on_exec};
@@ -63,15 +63,16 @@ pub(super) fn leave_output_to_command(null: &File) -> nix::Result<()> {
     dup2_stdout(null)
 }
 
+/// Blocks every signal, so that none ends the front with the terminal as a question left it, and reads them
+/// from a descriptor: they are meant for CMD. SIGKILL and SIGSTOP cannot be blocked.
 pub(super) fn take_signals() -> io::Result<SignalFd> {
-    let mut blocked = SigSet::empty();
-    for signal in FORWARDED.into_iter().chain(STOPS) {
-        blocked.add(signal);
-    }
-    let read = blocked;
-    // A line that makes a file too large is an errno: the front stays for CMD.
-    blocked.add(Signal::SIGXFSZ);
     hear_of_children()?;
+    let mut blocked = SigSet::all();
+    blocked.remove(Signal::SIGCHLD);
+    let mut read = blocked;
+    // The front's own: a line that makes a file too large, or that nobody reads, is an errno.
+    read.remove(Signal::SIGXFSZ);
+    read.remove(Signal::SIGPIPE);
     blocked.thread_block()?;
     Ok(SignalFd::with_flags(
         &read,

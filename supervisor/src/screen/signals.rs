@@ -6,23 +6,26 @@ use nix::sys::signal::{SigSet, Signal, kill, raise};
 use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::Pid;
 
-/// By which a screen is ended.
-pub(super) const ENDING: [Signal; 4] = [
-    Signal::SIGHUP,
-    Signal::SIGINT,
-    Signal::SIGQUIT,
-    Signal::SIGTERM,
-];
-
-/// A descriptor from which they are read, and SIGTSTP, SIGCONT and SIGWINCH. From here on they are blocked.
+/// A descriptor from which every signal is read that would end the screen, and SIGTSTP, SIGCONT and SIGWINCH.
+/// From here on they are blocked.
 ///
 /// # Errors
 /// If the kernel has none: signalfd(2).
 pub(super) fn hear() -> io::Result<SignalFd> {
-    let mut heard = SigSet::empty();
-    let others = [Signal::SIGTSTP, Signal::SIGCONT, Signal::SIGWINCH];
-    for signal in ENDING.into_iter().chain(others) {
-        heard.add(signal);
+    let mut heard = SigSet::all();
+    let others = [
+        // In the background these are to stop it.
+        Signal::SIGTTIN,
+        Signal::SIGTTOU,
+        // Of its own doing: an errno.
+        Signal::SIGPIPE,
+        Signal::SIGXFSZ,
+        // By default ignored: signal(7).
+        Signal::SIGCHLD,
+        Signal::SIGURG,
+    ];
+    for signal in others {
+        heard.remove(signal);
     }
     heard.thread_block()?;
     let flags = SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK;
@@ -46,12 +49,11 @@ pub(super) fn stop(with_job: bool) -> io::Result<()> {
     Ok(stop.thread_block()?)
 }
 
-/// Ends by `signal`, as whoever started this process is to see. Returns if it does not.
-pub(super) fn end_by(signal: Signal) {
-    let mut own = SigSet::empty();
-    own.add(signal);
-    let ended = raise(signal).and_then(|()| own.thread_unblock());
-    if let Err(errno) = ended {
-        tracing::debug!(%errno, "a signal did not end the screen");
+/// Ends by signal number `signal`, as whoever started this process is to see. Returns if it does not.
+pub(super) fn end_by(signal: i32) {
+    let ended =
+        signal_hook::low_level::raise(signal).and_then(|()| Ok(SigSet::all().thread_unblock()?));
+    if let Err(error) = ended {
+        tracing::debug!(%error, "a signal did not end the screen");
     }
 }

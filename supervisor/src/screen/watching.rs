@@ -59,7 +59,8 @@ impl ScreenError {
 /// How the screen was left.
 enum Left {
     ByKey,
-    BySignal(Signal),
+    /// By the one of this number.
+    BySignal(i32),
 }
 
 /// Shows what is asked in one session, and says what a person answers, until that person leaves.
@@ -169,9 +170,6 @@ impl Watching {
         while let Some(signal) = self.signals.read_signal().map_err(io::Error::from)? {
             let number = i32::try_from(signal.ssi_signo).unwrap_or_default();
             match Signal::try_from(number) {
-                Ok(signal) if signals::ENDING.contains(&signal) => {
-                    return Ok(Some(Left::BySignal(signal)));
-                }
                 Ok(Signal::SIGTSTP) => self.stop(false)?,
                 // Whatever stopped it, a shell may have had the terminal meanwhile.
                 Ok(Signal::SIGCONT) => {
@@ -179,7 +177,8 @@ impl Watching {
                     self.resize()?;
                 }
                 Ok(Signal::SIGWINCH) => self.resize()?,
-                _ => {}
+                // A real-time one has no name.
+                Ok(_) | Err(_) => return Ok(Some(Left::BySignal(number))),
             }
         }
         Ok(None)

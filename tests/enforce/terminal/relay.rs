@@ -1,6 +1,7 @@
 //! What goes through a terminal of CMD's own as through the user's: bytes, keys, sizes, stops and ends.
 
 use std::fs;
+use std::process::Command;
 
 use execward_tests::{Ground, Terminal, is_root, needs_answers, of_type, skip, until};
 use nix::sys::signal::{Signal, kill};
@@ -61,7 +62,12 @@ fn a_terminal_is_left_as_it_was_found_however_a_session_ends() {
 #[test]
 fn a_terminal_is_left_as_it_was_found_in_the_middle_of_a_question() {
     needs_answers!();
-    for (what, status) in [("gate", 125), ("front", 143), ("hangup", 129)] {
+    for (what, status) in [
+        ("gate", 125),
+        ("front", 143),
+        ("hangup", 129),
+        ("a signal that few know", 157),
+    ] {
         let mut desk = Desk::of(ASK);
         let line = desk.line(&["sh", "-c", "sh -c ': ; /usr/bin/touch a' & wait"]);
         desk.leaves_all_as_it_was(&line, |desk| {
@@ -70,6 +76,7 @@ fn a_terminal_is_left_as_it_was_found_in_the_middle_of_a_question() {
             match what {
                 "gate" => kill(gate, Signal::SIGKILL).unwrap(),
                 "front" => kill(front, Signal::SIGTERM).unwrap(),
+                "a signal that few know" => kill(front, Signal::SIGIO).unwrap(),
                 _ => kill(front, Signal::SIGHUP).unwrap(),
             }
             let shown = desk.sees(&format!("status={status}"));
@@ -78,6 +85,27 @@ fn a_terminal_is_left_as_it_was_found_in_the_middle_of_a_question() {
         assert!(!desk.ground.has("a"));
         desk.leave();
     }
+}
+
+/// Which ends a process by default, and is passed on by no name.
+#[test]
+fn a_real_time_signal_leaves_the_question_where_it_is() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    let line = desk.line(&["sh", "-c", "/usr/bin/touch a; echo over"]);
+    desk.leaves_all_as_it_was(&line, |desk| {
+        desk.sees("answer [d]:");
+        let [front, _] = desk.processes();
+        let number = libc::SIGRTMIN() + 1;
+        let mut kill = Command::new("kill");
+        kill.arg(format!("-{number}")).arg(front.to_string());
+        assert!(kill.status().expect("kill").success());
+        desk.sees(&format!("! real-time signal {number} is not passed on"));
+        desk.answers("a");
+        desk.sees("status=0");
+    });
+    assert!(desk.ground.has("a"));
+    desk.leave();
 }
 
 #[test]
