@@ -29,6 +29,16 @@ pub(super) struct Asking {
     answered: Option<FactsDigest>,
 }
 
+/// What a key does to the screen, and to the command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Pressed {
+    Nothing,
+    /// Something else is to be drawn.
+    Changed,
+    /// The question is denied, and the command is to be interrupted.
+    Interrupted,
+}
+
 /// What became of what the gate said.
 #[derive(Debug, Default)]
 pub(super) struct Told {
@@ -142,18 +152,27 @@ impl Asking {
         self.dialog.note = Some(in_ascii(text));
     }
 
-    /// A key; whether something else is to be drawn.
+    /// A key.
     ///
     /// # Errors
     /// If the gate does not take the answer.
-    pub(super) fn press(&mut self, key: u8, columns: u16, rows: u16) -> Result<bool, ClientError> {
+    pub(super) fn press(
+        &mut self,
+        key: u8,
+        columns: u16,
+        rows: u16,
+    ) -> Result<Pressed, ClientError> {
         let pages = self.pages(columns, rows).len();
         if self.dialog.step != Step::Sent {
             self.answered = None;
         }
         match self.dialog.press(key) {
-            Reaction::Nothing => return Ok(false),
+            Reaction::Nothing => return Ok(Pressed::Nothing),
             Reaction::Redraw => {}
+            Reaction::Interrupt => {
+                self.answer(denial("Ctrl-C"))?;
+                return Ok(Pressed::Interrupted);
+            }
             Reaction::Enter if self.page + 1 < pages => {
                 self.page += 1;
                 self.dialog.line.clear();
@@ -163,16 +182,22 @@ impl Asking {
             Reaction::Enter => {
                 let offer = self.offer();
                 self.page = 0;
-                if let Outcome::Answered(answer) = self.dialog.enter(&offer, Code::fresh)
-                    && let Some(required) = self.open.front().cloned()
-                {
+                if let Outcome::Answered(answer) = self.dialog.enter(&offer, Code::fresh) {
                     self.page = pages.saturating_sub(1);
-                    self.answered = Some(required.digest.clone());
-                    self.send(&required, answer)?;
+                    self.answer(answer)?;
                 }
             }
         }
-        Ok(true)
+        Ok(Pressed::Changed)
+    }
+
+    /// Of the question at hand.
+    fn answer(&mut self, answer: Answer) -> Result<(), ClientError> {
+        let Some(required) = self.open.front().cloned() else {
+            return Ok(());
+        };
+        self.answered = Some(required.digest.clone());
+        self.send(&required, answer)
     }
 
     fn send(&mut self, required: &Required, answer: Answer) -> Result<(), ClientError> {

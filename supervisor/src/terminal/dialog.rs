@@ -55,6 +55,8 @@ pub(super) enum Reaction {
     Redraw,
     /// The next page, if there is one; else the line is said.
     Enter,
+    /// Denied, and the command interrupted.
+    Interrupt,
 }
 
 /// What follows from a line.
@@ -110,8 +112,13 @@ impl Dialog {
                 self.line.pop();
                 return Reaction::Redraw;
             }
-            // Ctrl-C and Ctrl-U. Neither is a word of the person's to the command.
-            (Keys::Plain, b'\x03' | b'\x15') => {
+            // Ctrl-C: nothing is allowed by it, so it needs no code.
+            (Keys::Plain, b'\x03') => {
+                self.step = Step::Sent;
+                return Reaction::Interrupt;
+            }
+            // Ctrl-U.
+            (Keys::Plain, b'\x15') => {
                 self.line.clear();
                 return Reaction::Redraw;
             }

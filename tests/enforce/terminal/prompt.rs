@@ -77,6 +77,34 @@ fn a_no_says_why() {
     assert_eq!(decision.unwrap()["approval"]["reason"], "not in here");
 }
 
+/// As at any program: what runs is told, too, and what it would do next is not asked about.
+#[test]
+fn control_c_denies_and_interrupts() {
+    needs_answers!();
+    for before in ["", "a", "a\r", "w\r"] {
+        let mut desk = Desk::of(ASK);
+        desk.run("/usr/bin/touch a; echo over");
+        desk.sees("answer [d]:");
+        desk.terminal.press(before);
+        desk.terminal.press("\x03");
+        let shown = desk.sees("status=130");
+        assert!(!shown.contains("over"), "{shown}");
+        assert!(!desk.ground.has("a"));
+        assert_eq!(verdict(&desk.close(), "a").0, "deny");
+    }
+    // Who goes on despite it was told no.
+    let mut desk = Desk::of(ASK);
+    desk.run("trap : INT; /usr/bin/touch a; echo over; /usr/bin/touch b");
+    desk.sees("answer [d]:");
+    desk.terminal.press("\x03");
+    desk.sees("1 b\n");
+    desk.answers("a");
+    desk.sees("status=0");
+    let records = desk.close();
+    assert_eq!(verdict(&records, "a").0, "deny");
+    assert_eq!(verdict(&records, "b"), ("allow", "user"));
+}
+
 /// Before the question nobody can know its code.
 #[test]
 fn what_is_typed_ahead_is_no_answer() {
@@ -283,7 +311,6 @@ fn a_question_that_is_answered_elsewhere_disappears() {
     desk.close();
 }
 
-/// Ctrl-C at a question is none of the command's, and a question ends with its process.
 #[test]
 fn a_question_ends_with_its_process() {
     needs_answers!();
@@ -293,7 +320,6 @@ fn a_question_ends_with_its_process() {
         "mkfifo {fifo}; /usr/bin/touch a & pid=$!; cat {fifo}; kill -KILL $pid; cat {fifo}; echo over"
     ));
     desk.sees("answer [d]:");
-    desk.terminal.press("\x03");
     fs::write(&fifo, "").unwrap();
     desk.sees("without your answer");
     fs::write(&fifo, "").unwrap();

@@ -6,7 +6,7 @@ use nix::sys::signal::Signal;
 
 use super::{Console, Shown};
 use crate::control::{ClientError, Session};
-use crate::terminal::asking::{Asking, Told};
+use crate::terminal::asking::{Asking, Pressed, Told};
 use crate::terminal::screen::drawn;
 use crate::tracee::Tid;
 
@@ -103,7 +103,12 @@ impl Console {
                 return;
             };
             match asking.press(*key, size.ws_col, size.ws_row) {
-                Ok(changed) => has_changed |= changed,
+                Ok(Pressed::Nothing) => {}
+                Ok(Pressed::Changed) => has_changed = true,
+                Ok(Pressed::Interrupted) => {
+                    has_changed = true;
+                    self.signal_foreground(Signal::SIGINT);
+                }
                 Err(error) => return self.stop_asking(&error),
             }
         }

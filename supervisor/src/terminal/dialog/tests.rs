@@ -52,7 +52,7 @@ fn only_an_answer_with_its_code_is_one() {
         "a\r\x1b[200~a9",
         "a\ra9",
         "\x03",
-        "a\ra\x0399\r",
+        "a\ra\x039\ra9\r",
     ] {
         assert_eq!(answered(keys), None, "{keys:?}");
     }
