@@ -252,12 +252,13 @@ fn a_grant_that_is_taken_back_counts_no_more() {
 #[test]
 fn an_answer_that_would_not_be_heeded_is_not_taken_and_the_question_stays() {
     needs_answers!();
-    // A rule of the user's that asks means each time; of a shell's text no rule could be saved.
+    // A rule of the user's that asks means each time; of a shell's text no rule could be saved, and none of
+    // a flag that the language cannot spell.
     let ask = "[[ask]]\nid = \"each\"\nprogram = \"touch\"\n";
     for (ground, script, scope) in [
         (Ground::full(ask), "/usr/bin/touch a", "exact"),
         (ground(), "/usr/bin/bash -c ':; touch a'", "exact"),
-        (ground(), "/usr/bin/touch a", "flags"),
+        (ground(), "/usr/bin/touch a '-é'", "flags"),
     ] {
         let mut asking = Asking::start(ground, "socket", &format!("{script}; echo $?"));
         let question = asking.question();

@@ -80,7 +80,8 @@ impl<'r> CommandName<'r> {
         let content = Content::of(action, image);
         let mut amendments = vec![exact(action, self.path, request, id, content.clone())];
         if let Some(use_of) = self.use_of(action, image) {
-            amendments.extend(use_of.with_flags(id, &self.flags(request).unwrap_or_default()));
+            let flags = self.flags(request);
+            amendments.extend(flags.and_then(|flags| use_of.with_flags(id, &flags)));
             amendments.push(use_of.ordinary(id));
         }
         if !class::is_of(self.name, RUNNERS) {

@@ -1,7 +1,8 @@
 //! What a person who approved calls could have saved: the narrowest rules that cover them all.
 //!
 //! A call that was seen alone gets a rule of its own. Several of one command get one rule for the command
-//! with their flags, or for its ordinary use, unless that would let run what a person refused. Where a rule
+//! with their flags, or none, and for its ordinary use only where their flags cannot be told, unless that
+//! would let run what a person refused. Where a rule
 //! is bound to what a file holds, each content has its own.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -249,9 +250,10 @@ impl Lesson {
 fn wide(use_of: &UseOf, name: &str, calls: &[Call<'_>]) -> Vec<Amendment> {
     let flags = calls.iter().map(|call| call.named.flags(call.request()));
     let flags: Option<Vec<Vec<String>>> = flags.collect();
-    let flags: BTreeSet<String> = flags.into_iter().flatten().flatten().collect();
-    let flags: Vec<String> = flags.into_iter().collect();
-    let with_flags = use_of.with_flags(name, &flags);
+    let with_flags = flags.and_then(|flags| {
+        let flags: BTreeSet<String> = flags.into_iter().flatten().collect();
+        use_of.with_flags(name, &Vec::from_iter(flags))
+    });
     with_flags
         .into_iter()
         .chain([use_of.ordinary(name)])

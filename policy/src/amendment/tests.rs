@@ -96,12 +96,14 @@ fn each_scope_is_a_rule() {
         (
             "npm run build",
             "exact: program = \"/usr/bin/npm\"; argv = [\"npm\", \"run\", \"build\"]; cwd = \"/w\"\n\
+             flags: command = \"npm run build\"; flags = \"!*\"\n\
              prefix: command = \"npm run build\"\n"
                 .to_owned(),
         ),
         (
             "/opt/tool x",
             "exact: program = \"/opt/tool\"; argv = [\"tool\", \"x\"]; cwd = \"/w\"\n\
+             flags: command = \"/opt/tool\"; flags = \"!*\"\n\
              prefix: command = \"/opt/tool\"\nprogram: program = \"/opt/tool\"\n"
                 .to_owned(),
         ),
@@ -162,7 +164,7 @@ fn what_would_not_help_is_not_offered() {
     };
     // The same layer asks.
     assert_eq!(scopes(RULES, "git push --force"), []);
-    let scopes_of_ls = [Scope::Exact, Scope::Prefix, Scope::Program];
+    let scopes_of_ls = Scope::ALL;
     assert_eq!(scopes(RULES, "ls"), scopes_of_ls);
     let always = "version = 1\nmode.security = \"allowlist\"\nmode.ask = \"always\"";
     assert_eq!(scopes(always, "ls"), []);

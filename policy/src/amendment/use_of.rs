@@ -30,11 +30,17 @@ impl UseOf {
         }
     }
 
-    /// The amendment for the command with these flags or fewer, if there are any.
+    /// The amendment for the command with these flags or fewer, unless flags are not looked at.
     pub(super) fn with_flags(&self, id: &str, flags: &[String]) -> Option<Amendment> {
-        let is_looked_at = self.action == Action::Allow && !flags.is_empty();
-        let use_ = || format!("no flags but {}", flags.join(", "));
-        is_looked_at.then(|| self.amendment(Scope::Flags, id, flags, &use_()))
+        if self.action != Action::Allow {
+            return None;
+        }
+        // The language has no empty list.
+        let (flags, use_) = match flags {
+            [] => (&["!*".to_owned()][..], "no flags".to_owned()),
+            flags => (flags, format!("no flags but {}", flags.join(", "))),
+        };
+        Some(self.amendment(Scope::Flags, id, flags, &use_))
     }
 
     /// The one for the command in its ordinary use.

@@ -280,7 +280,7 @@ fn span_in_words(span: Span) -> &'static str {
 fn scope_in_words(scope: Scope) -> &'static str {
     match scope {
         Scope::Exact => "this call",
-        Scope::Flags => "these flags",
+        Scope::Flags => "this command, no further flags",
         Scope::Prefix => "this command",
         Scope::Program => "this program",
     }

@@ -59,7 +59,24 @@ fn a_call_alone_gets_a_rule_of_its_own_and_several_one_of_their_command() {
     );
     assert_eq!(
         learned(&["git status", "git status src"], &[], &[]),
-        [r#"prefix [0, 1] []: command = "git status""#]
+        [r#"flags [0, 1] []: command = "git status"; flags = "!*""#]
+    );
+}
+
+/// What nobody has seen it do with a flag, it may not do with one.
+#[test]
+fn calls_without_flags_teach_no_flag() {
+    let rules = learned(
+        &["rm a", "rm b", "sort a", "sort b"],
+        &[],
+        &["rm c", "rm -rf c", "sort c", "sort -o c a"],
+    );
+    assert_eq!(
+        rules,
+        [
+            r#"flags [0, 1] [0]: command = "rm"; flags = "!*""#,
+            r#"flags [2, 3] [2]: command = "sort"; flags = "!*""#,
+        ]
     );
 }
 
@@ -87,7 +104,7 @@ fn nothing_lets_run_what_a_person_refused() {
             &["git pull"],
             &[]
         ),
-        [r#"prefix [0, 1] []: command = "git push""#]
+        [r#"flags [0, 1] []: command = "git push"; flags = "!*""#]
     );
 }
 
