@@ -243,6 +243,11 @@ impl<'r> Image<'r> {
         self.file.origin == Origin::Anonymous
     }
 
+    /// Whether the session cannot have changed the file.
+    pub(crate) fn is_settled(&self) -> bool {
+        self.file.is_settled
+    }
+
     /// Whether the file itself is one that a bare name could mean.
     pub(crate) fn is_trusted(&self) -> bool {
         let resolved = self.file.resolved.as_deref();

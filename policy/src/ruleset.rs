@@ -118,7 +118,7 @@ impl Ruleset {
     }
 
     /// Whether [`Ruleset::decide`] could say something else of `request` if the digests of its
-    /// files were there, and those of [`Ruleset::pinned_scripts`]. Taking them is dear, and few
+    /// files were there, and those of [`Ruleset::scripts`]. Taking them is dear, and few
     /// policies ask for any.
     #[must_use]
     pub fn wants_digests(&self, request: &ExecRequest, now: Timestamp) -> bool {
@@ -132,13 +132,9 @@ impl Ruleset {
         self.table.first(images.all(), waits).is_some()
     }
 
-    /// Those of [`Ruleset::named_paths`] that are scripts, where a rule looks at their digests: see
-    /// [`Ruleset::wants_digests`].
+    /// Those of [`Ruleset::named_paths`] that are scripts, which the program runs as its own text.
     #[must_use]
-    pub fn pinned_scripts(&self, request: &ExecRequest) -> Vec<Vec<u8>> {
-        if !self.rules().any(Rule::is_of_script_digest) {
-            return Vec::new();
-        }
+    pub fn scripts(&self, request: &ExecRequest) -> Vec<Vec<u8>> {
         let images = Images::of(request, &self.trust);
         let scripts = |image| operand::paths(image, |part| part == Part::Script);
         let mut paths: Vec<_> = images.all().flat_map(scripts).collect();
@@ -146,6 +142,16 @@ impl Ruleset {
         paths.sort_unstable();
         paths.dedup();
         paths
+    }
+
+    /// Whether what the call does hangs on what a file holds that the session could change: its program, an
+    /// interpreter of its `#!` lines, or a script. An amendment of such a call is bound to that.
+    #[must_use]
+    pub fn hangs_on_content(&self, request: &ExecRequest) -> bool {
+        let images = Images::of(request, &self.trust);
+        let mut images = images.all();
+        images.any(|image| !image.is_settled() || !image.is_trusted())
+            || !self.scripts(request).is_empty()
     }
 
     /// Whether the command that the operator typed may run once where no rule says so. Not

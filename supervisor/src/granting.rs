@@ -8,11 +8,10 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
-use execward_policy::{Content, Digest, ExecRequest, Layer, RuleKey};
+use execward_policy::{Content, Digest, Layer, RuleKey};
 use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::audit::{Approver, GrantNote, LogError};
-use crate::clock;
 use crate::consent::Said;
 use crate::control::{ClientId, Notice, ShownGrant};
 use crate::exec::Image;
@@ -36,23 +35,6 @@ pub(crate) enum NotKept {
 }
 
 impl Gate {
-    /// Whether the digests of the files of a call are to be taken: a rule looks at them, or an answer
-    /// is to be bound to what they hold.
-    pub(crate) fn wants_digests(&self, request: &ExecRequest, subject: &Subject) -> bool {
-        let is_bound = content(subject.asked.as_deref()).is_some_and(|it| *it != Content::Any);
-        is_bound || self.rules.wants_digests(request, clock::now())
-    }
-
-    /// The scripts whose digests are.
-    pub(crate) fn pinned_scripts(&self, request: &ExecRequest, subject: &Subject) -> Vec<Vec<u8>> {
-        let mut scripts = self.rules.pinned_scripts(request);
-        if let Some(Content::Script(path)) = content(subject.asked.as_deref()) {
-            let named = subject.destinations.iter().find(|(_, it)| it.path == *path);
-            scripts.extend(named.map(|(named, _)| named.clone()));
-        }
-        scripts
-    }
-
     /// Keeps the answer to the question about an exec that is about to go on, if it is to last. Returns
     /// the rule by which more may run below.
     ///

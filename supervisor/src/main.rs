@@ -14,6 +14,7 @@ mod clock;
 mod command;
 mod confinement;
 mod consent;
+mod contents;
 mod control;
 mod describer;
 mod diagnostics;

@@ -69,6 +69,8 @@ pub(crate) struct Asked {
     pub(crate) exec_id: ExecId,
     pub(crate) digest: FactsDigest,
     pub(crate) call: CallDigest,
+    /// Whether it is about what its files hold, too.
+    pub(crate) is_digested: bool,
     /// The rules by which an answer could be kept.
     pub(crate) offered: Offered,
     /// The rule that asks; none where the policy's mode does.
@@ -267,6 +269,7 @@ impl Gate {
             exec_id: self.ledger.next_id(),
             digest: subject.digest(&image),
             call: subject.call(&image),
+            is_digested: subject.is_digested,
             offered: Offered::of(&self.rules, request),
             asked_by: judgement.rule.as_ref().map(|rule| rule.id.clone()),
             received: subject.received,

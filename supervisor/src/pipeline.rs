@@ -9,7 +9,6 @@
 //! before; what is expected is stored before CONTINUE; an exec-stop that nothing expected is
 //! killed; every error refuses or kills; no task is traced but from CONTINUE to its exec-stop.
 
-use std::sync::Arc;
 use std::time::Instant;
 
 use execward_policy::{Decision, ExecRequest};
@@ -249,7 +248,7 @@ impl Gate {
 
     /// Lets a reader find the file, its digest if a rule wants it, and where the paths lead that
     /// the call names: any of it may take long.
-    fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
+    pub(crate) fn hand_to_reader(&mut self, notification: Notification, subject: Subject) {
         let job = ExecJob {
             tid: notification.tid(),
             attempt: subject.attempt,
@@ -288,8 +287,7 @@ impl Gate {
         let (argv, cwd) = (&subject.args.argv, &subject.cwd);
         let task = &subject.view.status().credentials;
         let mut request = self.describer.describe(&image, task, argv, cwd, lineage);
-        let env = Arc::clone(&subject.args.envp);
-        self.add_surroundings(&mut request, subject.view.task(), env);
+        self.add_surroundings(&mut request, subject.view.task(), subject.args.envp.clone());
         if subject.named.is_none() {
             let named = self.rules.named_paths(&request);
             let found = self
@@ -303,9 +301,7 @@ impl Gate {
         }
         request.destinations.clone_from(&subject.destinations);
         if !subject.is_digested && self.wants_digests(&request, &subject) {
-            subject.is_digested = true;
-            subject.scripts = self.pinned_scripts(&request, &subject);
-            return self.hand_to_reader(notification, subject);
+            return self.take_digests(notification, subject, &request);
         }
         let judgement = self.judge(&request, &subject);
         if judgement.decision != Decision::Deny && subject.text.is_none() {
@@ -322,6 +318,9 @@ impl Gate {
         let variables = self.rules.variables(&request);
         subject.program.set_inputs(&request, &variables, history);
         let mut judgement = self.weigh(judgement, &subject, &image);
+        if !subject.is_digested && self.asks_about_content(&judgement, &request, &image) {
+            return self.take_digests(notification, subject, &request);
+        }
         if judgement.decision == Decision::Deny && judgement.ground == Reason::NoApprover {
             judgement.remedy = Some(Remedy::of(&self.rules, &request));
         }

@@ -30,19 +30,17 @@ impl Met {
         self.stop.tgid()
     }
 
-    /// Whether a rule was held against what any of its files holds.
+    /// Whether what any of its files holds was read before the decision.
     fn has_digests(&self) -> bool {
         let mut files = self.exec.image.iter().flat_map(Image::digests);
-        files.next().is_some() || !self.pinned_scripts().is_empty()
+        files.next().is_some() || !self.read_scripts().is_empty()
     }
 
-    /// The scripts that the call names, of which a rule looked at the digest.
-    fn pinned_scripts(&self) -> Destinations {
+    /// The scripts that the call names, if what they hold was.
+    fn read_scripts(&self) -> Destinations {
         let judged = self.exec.destinations.iter();
-        let pinned = judged.filter(|(_, it)| it.sha256.is_some());
-        pinned
-            .map(|(path, it)| (path.clone(), it.clone()))
-            .collect()
+        let read = judged.filter(|(_, it)| it.sha256.is_some());
+        read.map(|(path, it)| (path.clone(), it.clone())).collect()
     }
 }
 
@@ -127,7 +125,7 @@ impl Gate {
         let job = ContentsJob {
             of: image.stop.tgid(),
             digests,
-            scripts: image.pinned_scripts(),
+            scripts: image.read_scripts(),
         };
         let id = self.readers.look_into(files, Job::Contents(job.into()));
         self.awaiting.stops.insert(id, image);

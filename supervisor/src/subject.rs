@@ -39,7 +39,7 @@ pub(crate) struct Subject {
 impl Subject {
     /// What an answer about this exec is bound to, once its strings are read.
     pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
-        FactsDigest::of(&self.attempt, &self.args, &self.cwd, image)
+        FactsDigest::of(self, image)
     }
 
     /// What a no to this exec holds for.

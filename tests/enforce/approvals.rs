@@ -108,6 +108,46 @@ fn the_twin_that_changes_nothing_runs() {
     assert_eq!(ground(&records, "asked"), ("allow", "user"));
 }
 
+/// Its times and its size are the same: by them nobody could tell.
+#[test]
+fn a_file_that_changes_while_it_waits_is_refused() {
+    needs_answers!();
+    let maps = binary("fixture-maps").display().to_string();
+    for (before, is_operand) in [("#!/bin/sh\n", false), ("", true)] {
+        for (new, verdict) in [
+            ("other", ("deny", "changed_since_prompt")),
+            ("asked", ("allow", "user")),
+        ] {
+            let files = Ground::full("");
+            let file = files.script("asked.pl", &format!("{before}mkdir 'asked'"));
+            let asked = if is_operand { "perl" } else { file.as_str() };
+            let rule = format!("[[ask]]\nid = \"ask\"\nprogram = \"{asked}\"\n");
+            let (command, mark) = if is_operand {
+                (format!("/usr/bin/perl -w {file}"), "-w")
+            } else {
+                (format!("{file} mark"), "mark")
+            };
+            let script = format!("{maps} {file} asked {new} {command}");
+            let mut asking = Asking::start(Ground::full(&rule), "socket", &script);
+            let question = asking.question();
+            std::io::Write::write_all(&mut asking.stdin(), b"go\n").unwrap();
+            assert_eq!(asking.stdout.next_line().unwrap(), "told=0");
+            let (code, said, _) = asking.client(&["allow", &question.id]);
+            let ended = asking.stdout.next_line().unwrap();
+            let records = asking.end();
+            assert_eq!(ground(&records, mark), verdict, "{said}");
+            let runs = verdict.0 == "allow";
+            assert_eq!(
+                (code == Some(0), ended == "code-0"),
+                (runs, runs),
+                "{said}{ended}"
+            );
+            assert!(!asking.has_run("other"));
+            assert_eq!(asking.has_run("asked"), runs);
+        }
+    }
+}
+
 #[test]
 fn two_that_wait_are_answered_in_reverse_order() {
     needs_answers!();
@@ -287,17 +327,18 @@ fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
     let offered = &question.message["request"]["amendments"];
     let scopes = offered.as_array().expect("some").iter();
     let scopes: Vec<_> = scopes.map(|it| &it["scope"]).collect();
-    assert_eq!(scopes, ["exact", "prefix", "program"]);
+    assert_eq!(scopes, ["exact", "flags", "prefix", "program"]);
     asking.answer(&["deny", &question.id]);
     let place = asking.ground();
-    let explain = |scope: &str| {
+    let explain = |id: &str, scope: &str| {
         let rule = format!("--rule={scope}");
         let policy = ["--policy", "policy.toml", "--log", "audit.jsonl"];
-        let words = [&["explain", &question.id, &rule], policy.as_slice()].concat();
+        let words = [&["explain", id, &rule], policy.as_slice()].concat();
         execward(place, &words)
     };
-    for (number, scope) in ["exact", "prefix", "program"].into_iter().enumerate() {
-        let (code, rule) = explain(scope);
+    let scopes = ["exact", "flags", "prefix", "program"];
+    for (number, scope) in scopes.into_iter().enumerate() {
+        let (code, rule) = explain(&question.id, scope);
         assert_eq!(code, Some(0), "{scope}");
         let expected = offered[number]["rule"].as_str().expect("a rule");
         // All but their names, which are fresh in each question.
@@ -322,7 +363,13 @@ fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
         ];
         assert_eq!(execward(place, &call).0, Some(0), "{rule}");
     }
-    assert_eq!(explain("flags").0, Some(1));
+    // None is offered for a shell.
+    let shell = place.records();
+    let shell = of_type(&shell, "exec.decision").next().expect("the shell");
+    assert_eq!(
+        explain(shell["exec_id"].as_str().expect("an ID"), "flags").0,
+        Some(1)
+    );
     let records = asking.end();
     assert_eq!(ground(&records, "a"), ("deny", "user"));
 }

@@ -259,7 +259,8 @@ fn a_cgroup_that_a_session_can_freeze_is_weak() {
     let of_root = found(&ground, &words("0"));
     assert_eq!(of_root.of("cgroup").0, "ok", "{}", of_root.report);
     let found = found(&ground, &words("65534"));
-    assert_eq!((found.code, found.of("cgroup").0), (Some(0), "weak"));
+    let told = (found.code, found.of("cgroup").0);
+    assert_eq!(told, (Some(0), "weak"), "{}", found.report);
     let (_, seen) = found.of("cgroup");
     assert!(seen.ends_with("/cgroup.freeze"), "{seen}");
 }

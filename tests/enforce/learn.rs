@@ -138,33 +138,30 @@ fn what_an_agent_names_its_arguments_stays_within_their_rule() {
     );
 }
 
-/// An answer that lasts has the digest taken; one for once does not.
+/// What is asked about is asked about with what it holds.
 #[test]
-fn what_the_session_can_change_is_learned_with_its_content_or_not_at_all() {
+fn what_the_session_can_change_is_learned_with_its_content() {
     needs_answers!();
     let ground = Ground::new(ASKING);
     let _tool = ground.copy("/usr/bin/echo", "tool");
-    let script = "./tool kept; ./tool kept; ./tool once";
+    let _other = ground.copy("/usr/bin/true", "other");
+    let script = "./tool kept; ./tool kept; ./tool once; /usr/bin/cp other tool; ./tool once";
     let mut asking = Asking::start(ground, "socket", script);
     asking.answer(&["allow", &asking.question().id, "--for", "session"]);
     asking.answer(&["allow", &asking.question().id]);
+    asking.answer(&["allow", &asking.question().id]);
+    asking.answer(&["allow", &asking.question().id]);
     let _records = asking.end();
     let learned = learned(&asking);
-    assert_eq!(learned.matches("[[allow]]").count(), 1, "{learned}");
-    for part in [
-        "Approved 2 times",
-        "\"kept\"]",
-        "sha256 = \"",
-        "/tool once\n",
-        "no digest of that is known\n",
-    ] {
-        assert!(learned.contains(part), "{part} {learned}");
-    }
+    // Two of the tool, and one of cp.
+    assert_eq!(learned.matches("[[allow]]").count(), 3, "{learned}");
+    assert_eq!(learned.matches("\nsha256 = \"").count(), 2, "{learned}");
+    assert!(learned.contains("Approved 3 times"), "{learned}");
     let (code, lint) = both(&asking, "lint", &[]);
     assert_eq!(code, Some(0), "{lint}");
     let (_, replayed) = both(&asking, "replay", &["audit.jsonl"]);
     assert!(
-        replayed.contains("questions saved, ask -> allow: 2\n"),
+        replayed.contains("questions saved, ask -> allow: 5\n"),
         "{replayed}"
     );
 }

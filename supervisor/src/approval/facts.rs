@@ -2,13 +2,16 @@
 
 use std::fmt;
 
+use execward_policy::Digest;
 use serde::{Deserialize, Serialize};
 
 use crate::audit::digest;
-use crate::exec::{ExecArgs, ExecAttempt, FileFacts, Image, Kind};
+use crate::exec::{ExecArgs, FileFacts, Image, Kind};
+use crate::subject::Subject;
 
 /// SHA-256 over everything that the kernel makes of an exec: path, arguments, environment, working
-/// directory, and each file with its identity, size and times.
+/// directory, and each file with its identity, size and times. Where the session could change what a file
+/// holds, and that was read, its digest too; so it is with scripts.
 ///
 /// Hexadecimal. The environment is in it and not shown; who answers echoes the digest, so that an
 /// answer cannot be put to another question.
@@ -19,15 +22,23 @@ pub(crate) struct FactsDigest(String);
 
 impl FactsDigest {
     /// The facts of an exec, read whole.
-    pub(crate) fn of(attempt: &ExecAttempt, args: &ExecArgs, cwd: &[u8], image: &Image) -> Self {
+    pub(crate) fn of(subject: &Subject, image: &Image) -> Self {
+        let (attempt, args) = (&subject.attempt, &subject.args);
         let mut facts = Facts::default();
         facts.add(format!("{} {:?}", attempt.dirfd, attempt.flags).as_bytes());
         facts.add(&args.path);
         facts.add_list(&args.argv);
         facts.add_list(&args.envp);
-        facts.add(cwd);
+        facts.add(&subject.cwd);
         for file in image.files() {
             facts.add_file(file.facts());
+            facts.add_content(file.facts().sha256);
+        }
+        for (name, script) in &subject.destinations {
+            if script.sha256.is_some() {
+                facts.add(name);
+                facts.add_content(script.sha256);
+            }
         }
         Self::of_pieces([facts.0])
     }
@@ -81,6 +92,11 @@ impl Facts {
         for piece in list {
             self.add(piece);
         }
+    }
+
+    fn add_content(&mut self, sha256: Option<Digest>) {
+        let read = sha256.map(|it| it.to_string());
+        self.add(read.unwrap_or_default().as_bytes());
     }
 
     fn add_file(&mut self, facts: &FileFacts) {

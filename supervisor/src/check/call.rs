@@ -146,7 +146,7 @@ impl Caller {
             request.destinations = self.destinations(&rules.named_paths(request))?;
             let failed = |error: LookupError| CheckError::LookUp(error.to_string());
             if rules.wants_digests(request, clock::now()) {
-                for path in rules.pinned_scripts(request) {
+                for path in rules.scripts(request) {
                     let found = self.kernel.digested(&self.view, &path, Patience::Waiting);
                     let found = found.map_err(failed)?;
                     request.destinations.extend(found.map(|it| (path, it)));
