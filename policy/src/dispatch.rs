@@ -1,13 +1,24 @@
 //! Files that are several commands: which one a call is.
 //!
 //! The first element of the vector is the caller's to choose and says nothing about any other file.
-//! These go by it: busybox runs the applet of that name, and git called `git-push` pushes.
+//! These go by it: busybox runs the applet of that name, systemctl called `poweroff` ends the machine, and git
+//! called `git-push` pushes.
 
 use crate::class;
 use crate::grammar::{Grammar, Opt, Piece, ValueKind};
 use crate::guise::Guise;
 use crate::image::{Image, Reading};
 use crate::path::{absolute, file_name};
+
+/// Files that are several programs by their names, and take no applet as an argument: systemctl(1), kmod(8),
+/// lvm(8), xtables-nft(8), xtables-legacy(8).
+const BY_NAME: [&[u8]; 5] = [
+    b"systemctl",
+    b"kmod",
+    b"lvm",
+    b"xtables-nft-multi",
+    b"xtables-legacy-multi",
+];
 
 /// Files, beside those of `@multicall`, that go by a name that begins with theirs and a dash.
 const BY_PREFIX: [&[u8]; 1] = [b"git"];
@@ -19,7 +30,7 @@ pub(crate) fn called<'i>(image: &'i Image<'_>) -> Option<&'i [u8]> {
     let is_own = image
         .names(Reading::Doubtful)
         .any(|path| file_name(path) == first);
-    let goes_by_it = || image.kinds().is_multicall || goes_by_prefix(image, first);
+    let goes_by_it = || image.kinds().is_multicall || goes_by(image, first);
     (!is_own && image.is_program() && goes_by_it()).then_some(first)
 }
 
@@ -160,10 +171,11 @@ pub(crate) fn is_another(image: &Image<'_>) -> bool {
     image.kinds().is_multicall && is_asked() || loaded(image).next().is_some()
 }
 
-fn goes_by_prefix(image: &Image<'_>, called: &[u8]) -> bool {
+fn goes_by(image: &Image<'_>, called: &[u8]) -> bool {
     let mut names = image.names(Reading::Doubtful).map(file_name);
     names.any(|name| {
         let rest = called.strip_prefix(name);
-        BY_PREFIX.contains(&name) && rest.is_some_and(|rest| rest.starts_with(b"-"))
+        let is_prefixed = rest.is_some_and(|rest| rest.starts_with(b"-"));
+        BY_NAME.contains(&name) || BY_PREFIX.contains(&name) && is_prefixed
     })
 }

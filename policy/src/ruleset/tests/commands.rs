@@ -162,6 +162,19 @@ fn a_file_that_goes_by_its_name_is_what_it_is_called() {
     let status = "[[allow]]\nid = 'a'\ncommand = 'git status'";
     assert_eq!(decide(status, git, "git status"), Decision::Allow);
     assert_eq!(decide(status, git, "git-push status"), Decision::Ask);
+    for keys in [
+        "program = '/usr/bin/systemctl'",
+        "command = 'systemctl status'",
+        "argv = ['systemctl', 'status']",
+    ] {
+        let rules = format!("[[allow]]\nid = 'a'\n{keys}");
+        let systemctl = "/usr/bin/systemctl";
+        assert_eq!(
+            decide(&rules, systemctl, "systemctl status"),
+            Decision::Allow
+        );
+        assert_eq!(decide(&rules, systemctl, "poweroff status"), Decision::Ask);
+    }
 
     let rules = "[[deny]]\nid = 'd'\nprogram = ['wget', '/usr/bin/id']\n\
         [[allow]]\nid = 'a'\ncommand = ['busybox echo', '/lib64/ld-linux-x86-64.so.2 *']\n\
