@@ -83,6 +83,9 @@ impl Gate {
                  the session is ended"
             ));
         }
+        if let Some(error) = self.granted.problem() {
+            problems.push(format!("no answer can be kept for good: {error}"));
+        }
         problems
     }
 }

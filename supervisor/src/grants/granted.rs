@@ -118,6 +118,12 @@ impl Granted {
         Ok(())
     }
 
+    /// What is wrong with their file. That there is no place for one, or that somebody is at it, is nothing.
+    pub(crate) fn problem(&self) -> Option<StoreError> {
+        let problem = self.store.check(&self.past).err();
+        problem.filter(|error| !matches!(error, StoreError::Locked | StoreError::System { .. }))
+    }
+
     /// Makes sure that `grant` is one beside the policy.
     ///
     /// # Errors

@@ -114,7 +114,14 @@ fn what_cannot_be_kept_is_not_taken_and_the_question_stays_open() {
     let mut asking = asking("/usr/bin/touch a; echo $?");
     let question = asking.question();
     let text = "version = 1\n[[allow]\n";
+    assert_eq!(asking.client(&["status"]).0, Some(0));
     put(asking.ground(), text);
+    let (code, status, _) = asking.client(&["status"]);
+    assert_eq!(code, Some(1), "{status}");
+    assert!(
+        status.contains("no answer can be kept for good"),
+        "{status}"
+    );
     let (code, _, said) = asking.client(&["allow", &question.id, "--for", "always"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("grants.toml:2:"), "{said}");
