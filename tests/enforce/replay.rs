@@ -249,6 +249,12 @@ fn a_damaged_log_is_said_and_the_rest_is_shown() {
         .unwrap();
     let half = lines[decision + 2].split_at(90).0.to_owned() + "\u{202e}";
     lines[decision + 2] = &half;
+    // What its names mean, nobody can tell.
+    let last = lines
+        .last()
+        .unwrap()
+        .replace("{\"v\":\"1.0\"", "{\"v\":\"2.0\"");
+    lines.push(&last);
     fs::write(ground.path("edited.jsonl"), lines.join("\n")).unwrap();
     let words = [
         "policy",
@@ -262,6 +268,7 @@ fn a_damaged_log_is_said_and_the_rest_is_shown() {
     assert_eq!(output.status.code(), Some(4), "{shown}");
     let place = format!("damaged: line {} is no record", decision + 3);
     assert!(shown.starts_with(&place), "{shown}");
+    assert!(shown.contains(": of version 2.0, and this"), "{shown}");
     assert!(shown.contains(" do not"), "{shown}");
     assert!(shown.is_ascii(), "{shown}");
 }

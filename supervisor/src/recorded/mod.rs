@@ -19,9 +19,14 @@ pub(crate) use question::{Missing, Put};
 pub(crate) use retrial::{Ground, Retrial, Ruling};
 pub(crate) use said::{Said, said};
 
+/// The version of the record format whose names are known here, up to its point.
+const READ_MAJOR: &str = "1";
+
 /// A record, as far as execs need it. What is absent is unknown.
 #[derive(Debug, Deserialize)]
 pub(crate) struct Record<'a> {
+    #[serde(default, borrow)]
+    v: Cow<'a, str>,
     /// `exec.decision`, `session.start` …
     #[serde(default, rename = "type", borrow)]
     pub(crate) kind: Cow<'a, str>,
@@ -137,9 +142,17 @@ pub(crate) enum NoCall {
 
 impl<'a> Record<'a> {
     /// # Errors
-    /// If the line is no record.
+    /// If the line is no record, or one whose names may mean something else.
     pub(crate) fn parse(line: &'a [u8]) -> serde_json::Result<Self> {
         let mut record: Self = serde_json::from_slice(line)?;
+        let major = record.v.split('.').next().unwrap_or_default();
+        if !major.is_empty() && major != READ_MAJOR {
+            let why = format!(
+                "of version {}, and this execward reads {READ_MAJOR}",
+                escaped(&record.v)
+            );
+            return Err(serde::de::Error::custom(why));
+        }
         let raw = decoded(&record.bytes);
         record.raw = raw.ok_or_else(|| serde::de::Error::custom("its `bytes` are no base64"))?;
         Ok(record)
