@@ -2,12 +2,13 @@
 //!
 //! A program that has the alternate screen already is asked to draw itself anew afterwards.
 
-/// Ends whatever sequence the command left unfinished: CAN, then ST.
-const CANCEL: &str = "\x18\x1b\\";
+/// Ends whatever sequence the command left unfinished (CAN, then ST), what would be no sequence to a VT52, and
+/// the printing of all that comes (xterm's control sequences, "Media Copy").
+const CANCEL: &str = "\x18\x1b\\\x1b<\x1b[4i";
 
-/// Undoes what would change how a question looks: the character set, insert and origin mode, margins, colours,
-/// a hidden cursor. Saved before, restored after (DECSC, DECRC).
-const PLAIN: &str = "\x1b7\x0f\x1b(B\x1b[4l\x1b[?6l\x1b[?7h\x1b[r\x1b[0m\x1b[?25h";
+/// Undoes what would change how a question looks: the character set, insert and origin mode, margins on all
+/// sides, colours, a hidden cursor. Saved before, restored after (DECSC, DECRC).
+const PLAIN: &str = "\x1b7\x0f\x1b(B\x1b[4l\x1b[?6l\x1b[?7h\x1b[?69l\x1b[r\x1b[0m\x1b[?25h";
 
 /// The alternate screen, and back: xterm's private mode 1049.
 const ENTER: &str = "\x1b[?1049h";
