@@ -14,6 +14,7 @@ mod clock;
 mod command;
 mod confinement;
 mod consent;
+mod container;
 mod contents;
 mod control;
 mod describer;

@@ -8,6 +8,7 @@ use nix::unistd::Uid;
 use crate::audit::{LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::clock;
+use crate::container::Surroundings;
 use crate::grants::Granted;
 use crate::kernel::Kernel;
 use crate::parking::Parking;
@@ -122,6 +123,7 @@ impl<'a> Plan<'a> {
                 .to_str()
                 .unwrap_or_default()
                 .to_owned(),
+            surroundings: Surroundings::seen(),
             log,
         }
     }

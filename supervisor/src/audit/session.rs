@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::container::Surroundings;
 use crate::ptrace::CommandStatus;
 
 /// What a session starts with.
@@ -28,6 +29,8 @@ pub(crate) struct SessionStart {
     pub(crate) is_observed: bool,
     /// uname's release.
     pub(crate) kernel: String,
+    #[serde(flatten)]
+    pub(crate) surroundings: Surroundings,
     pub(crate) log: LogNote,
 }
 
