@@ -1,8 +1,8 @@
-//! Sessions within containers of runc's, as stock ones are: allowed, denied, asked and logged as elsewhere.
+//! Sessions within containers of runc's and crun's, as stock ones are: allowed, denied, asked and logged as elsewhere.
 
 use std::process::{Command, Stdio};
 
-use execward_tests::container::{Container, OF_DOCKER, Root};
+use execward_tests::container::{Container, OF_DOCKER, RUNTIMES, Root};
 use execward_tests::{
     Ground, Lines, Ran, binary, end_of, finish, needs_answers, needs_containers, of_type, until,
 };
@@ -23,7 +23,14 @@ fn ran(container: Container, script: &str) -> (Ran, Ground) {
     (ground.end(command), ground)
 }
 
-fn is_gated(container: Container, what: &str) {
+/// Whatever makes the container.
+fn is_gated(container: impl Fn() -> Container, what: &str) {
+    for runtime in RUNTIMES {
+        is_gated_by(container().made_by(runtime), &format!("{runtime}, {what}"));
+    }
+}
+
+fn is_gated_by(container: Container, what: &str) {
     let (ran, ground) = ran(container, SCRIPT);
     assert_eq!(ran.stdout, "ran\n126\n126\n", "{what}: {}", ran.stderr);
     assert!(!ground.has("denied") && !ground.has("asked"), "{what}");
@@ -46,27 +53,24 @@ fn is_gated(container: Container, what: &str) {
 fn what_a_container_of_debian_runs_is_gated() {
     needs_containers!();
     let on = || Container::on(Root::Debian);
-    is_gated(on(), "as runc has it");
-    is_gated(
-        on().with_capabilities(&OF_DOCKER),
-        "capabilities of Docker's",
-    );
-    let loose = on().with_capabilities(&OF_DOCKER);
-    let loose = loose.changed("/process/noNewPrivileges", false.into());
+    let of_docker = || on().with_capabilities(&OF_DOCKER);
+    let loose = || of_docker().changed("/process/noNewPrivileges", false.into());
+    is_gated(on, "as it is by itself");
+    is_gated(of_docker, "capabilities of Docker's");
     is_gated(loose, "with new privileges");
-    is_gated(on().with_capabilities(&[]), "no capabilities");
-    is_gated(on().with_capabilities(&[]).read_only(), "read-only");
-    is_gated(on().of_user(1000), "a user");
-    is_gated(on().of_user(1000).read_only(), "a user, read-only");
+    is_gated(|| on().with_capabilities(&[]), "no capabilities");
+    is_gated(|| on().with_capabilities(&[]).read_only(), "read-only");
+    is_gated(|| on().of_user(1000), "a user");
+    is_gated(|| on().of_user(1000).read_only(), "a user, read-only");
 }
 
 #[test]
 fn what_a_container_of_busybox_runs_is_gated() {
     needs_containers!();
     let on = || Container::on(Root::Busybox);
-    is_gated(on(), "as runc has it");
-    is_gated(on().with_capabilities(&[]).read_only(), "read-only");
-    is_gated(on().of_user(1000), "a user");
+    is_gated(on, "as it is by itself");
+    is_gated(|| on().with_capabilities(&[]).read_only(), "read-only");
+    is_gated(|| on().of_user(1000), "a user");
 }
 
 /// Where there is no shell, and nothing in `/bin`.
@@ -89,6 +93,23 @@ fn what_a_bare_container_runs_is_gated() {
         assert_eq!(ran.stdout, stdout, "{}", ran.stderr);
         let decision = &ran.decisions(&[&program])[0]["decision"];
         assert_eq!(decision["verdict"], verdict);
+    }
+}
+
+/// The log says which container it was; the twin's runtime leaves nothing to tell it by.
+#[test]
+fn a_session_says_in_which_container_it_is() {
+    needs_containers!();
+    let id = "0123456789abcdef".repeat(4);
+    let said = format!("engine=\"podman-5.0\"\nid=\"{id}\"\nimage=\"example/agent:1\"\n");
+    let told = json!({"id": id, "image": "example/agent:1", "runtime": "podman-5.0"});
+    let on = || Container::on(Root::Busybox);
+    for (container, expected) in [(on().with_containerenv(&said), told), (on(), Value::Null)] {
+        let (ran, _ground) = ran(container, "echo ran");
+        let start = of_type(&ran.records, "session.start").next().expect("one");
+        assert_eq!(start["container"], expected, "{start}");
+        let cgroup = start["cgroup"].as_str().expect("a cgroup");
+        assert!(cgroup.starts_with('/'), "{cgroup}");
     }
 }
 

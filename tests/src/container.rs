@@ -1,4 +1,4 @@
-//! Containers of runc's, in which a session's `execward` runs.
+//! Containers of runc's and crun's, in which a session's `execward` runs.
 //!
 //! A ground's directory and the programs of this workspace have the paths in them that they have outside.
 
@@ -22,12 +22,18 @@ pub enum Root {
     Bare,
 }
 
+/// The programs that make containers of one description (the OCI's).
+pub const RUNTIMES: [&str; 2] = ["runc", "crun"];
+
 /// A container, as `runc spec` describes one, and as it is changed.
 #[derive(Debug)]
 pub struct Container {
+    runtime: &'static str,
     root: Root,
     config: Value,
     uid: u32,
+    /// What podman says of it.
+    containerenv: Option<String>,
 }
 
 /// The capabilities that Docker leaves.
@@ -53,16 +59,18 @@ pub const OF_DOCKER: [&str; 14] = [
 macro_rules! needs_containers {
     () => {
         if !$crate::is_root() {
-            return $crate::skip("only root can start a container of runc's");
+            return $crate::skip("only root can start a container");
         }
-        if std::fs::metadata("/usr/sbin/runc").is_err() {
-            return $crate::skip("there is no runc");
+        for path in ["/usr/sbin/runc", "/usr/bin/crun"] {
+            if std::fs::metadata(path).is_err() {
+                return $crate::skip(&format!("there is no {path}"));
+            }
         }
     };
 }
 
 impl Container {
-    /// One with what runc leaves by itself.
+    /// One of runc's, with what that leaves by itself.
     ///
     /// # Panics
     /// If runc describes none.
@@ -77,10 +85,30 @@ impl Container {
         config["process"]["terminal"] = false.into();
         config["root"]["readonly"] = false.into();
         Self {
+            runtime: "runc",
             root,
             config,
             uid: 0,
+            containerenv: None,
         }
+    }
+
+    /// With this in `/run/.containerenv`, on a root file system of its own.
+    #[must_use]
+    pub fn with_containerenv(mut self, text: &str) -> Self {
+        self.containerenv = Some(text.to_owned());
+        self
+    }
+
+    /// Made by another of [`RUNTIMES`].
+    #[must_use]
+    pub fn made_by(mut self, runtime: &'static str) -> Self {
+        self.runtime = runtime;
+        if runtime == "crun" {
+            // A program for the devices of a cgroup asks for more locked memory than there may be.
+            self.config["linux"]["resources"] = json!({});
+        }
+        self
     }
 
     /// CMD's user, who has no capabilities if that is not root.
@@ -146,28 +174,35 @@ impl Container {
         fs::write(bundle.join("config.json"), config).expect("a configuration");
         let owner = format!("{0}:{0}", self.uid);
         run("chown", &["-R", &owner, &text(ground.path("").as_os_str())]);
-        self.runc(ground)
+        self.run(ground)
     }
 
-    /// A program of the outside that runs in the container while that runs, none of its session.
+    /// A program of the outside that runs in a container of runc's while that runs, none of its session.
     #[must_use]
     pub fn beside(ground: &Ground, words: &[&str]) -> Command {
-        let mut exec = runc(ground);
+        let mut exec = runtime("runc", ground);
         exec.arg("exec").arg(name(ground)).args(words);
         exec
     }
 
-    fn runc(&self, ground: &Ground) -> Command {
-        let mut run = runc(ground);
+    fn run(&self, ground: &Ground) -> Command {
+        let mut run = runtime(self.runtime, ground);
         run.arg("run").arg("--bundle").arg(ground.path("bundle"));
         run.arg(name(ground));
-        if self.root != Root::Debian {
-            return run;
+        let mut mounts = Vec::new();
+        if self.root == Root::Debian {
+            // It lies below `/` itself, and is gone with whoever sees it.
+            mounts.push(
+                "mkdir upper work && mount -t overlay none root \
+                 -o lowerdir=/,upperdir=$PWD/upper,workdir=$PWD/work",
+            );
         }
-        // It lies below `/` itself, and is gone with whoever sees it.
-        let mount = "mkdir upper work && mount -t overlay none root \
-            -o lowerdir=/,upperdir=$PWD/upper,workdir=$PWD/work && exec \"$@\"";
-        let words = ["unshare", "--mount", "sh", "-c", mount, "sh"];
+        if self.runtime == "crun" {
+            // It starts nothing where cgroups of both versions are.
+            mounts.push("mount -t cgroup2 none /sys/fs/cgroup");
+        }
+        let script = [mounts, vec!["exec \"$@\""]].concat().join(" && ");
+        let words = ["unshare", "--mount", "sh", "-c", &script, "sh"];
         let mut within = crate::under(&words, &run);
         within.current_dir(ground.path("bundle"));
         within
@@ -181,6 +216,10 @@ impl Container {
         fs::set_permissions(root.join("tmp"), everyone).expect("chmod");
         if self.root == Root::Debian {
             return;
+        }
+        if let Some(text) = &self.containerenv {
+            fs::create_dir(root.join("run")).expect("a directory");
+            fs::write(root.join("run/.containerenv"), text).expect("a file");
         }
         bring_libraries(&binary("execward"), root);
         if self.root == Root::Busybox {
@@ -216,12 +255,13 @@ fn name(ground: &Ground) -> String {
     format!("execward-{}", name.expect("a name").replace('.', ""))
 }
 
-fn runc(ground: &Ground) -> Command {
-    let mut runc = Command::new("runc");
-    runc.arg("--root")
+fn runtime(name: &str, ground: &Ground) -> Command {
+    let mut runtime = Command::new(name);
+    runtime
+        .arg("--root")
         .arg(ground.path("bundle/state"))
         .stdin(Stdio::null());
-    runc
+    runtime
 }
 
 fn run(program: &str, words: &[&str]) -> String {
