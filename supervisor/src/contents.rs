@@ -9,7 +9,7 @@ use crate::judge::Judgement;
 use crate::seccomp::Notification;
 use crate::subject::Subject;
 
-/// Largest files of which what they hold is asked about. More is asked about by size and times: a second, the
+/// Largest file of which what it holds is asked about. More is asked about by size and times: a second, the
 /// time that a reader has, may be too short for it.
 const ASKED_MAX_BYTES: u64 = 128 << 20;
 
@@ -29,10 +29,10 @@ impl Gate {
         request: &ExecRequest,
         image: &Image,
     ) -> bool {
-        let sizes = image.files().iter().map(|file| file.facts().size);
+        let mut sizes = image.files().iter().map(|file| file.facts().size);
         judgement.decision == Decision::Ask
             && self.rules.hangs_on_content(request)
-            && sizes.sum::<u64>() <= ASKED_MAX_BYTES
+            && sizes.all(|size| size <= ASKED_MAX_BYTES)
     }
 
     /// Has a reader take them, of the scripts too.
