@@ -238,6 +238,13 @@ pub(crate) struct RunArgs {
     /// Let everything run, ask nobody, and log what the policy would have said
     #[arg(long)]
     pub(crate) observe: bool,
+    /// Compare what was executed with this list, say the difference, and end with 1 where CMD ended with 0;
+    /// what CMD left running is killed
+    #[arg(long, value_name = "FILE", conflicts_with = "linger")]
+    pub(crate) expect: Option<PathBuf>,
+    /// Write that as a JUnit report too
+    #[arg(long, value_name = "FILE", requires = "expect")]
+    pub(crate) junit: Option<PathBuf>,
     /// When CMD ends, kill what it left running (default with --user, and as a container's first process)
     #[arg(long, overrides_with = "linger")]
     pub(crate) kill_at_exit: bool,
@@ -302,6 +309,38 @@ impl WhereArgs {
 pub(crate) enum AuditCommand {
     /// Show a log, a line a record
     Tail(TailArgs),
+    /// Compare what logs have with a list of the execs that are expected, or learn that list
+    Expect(ExpectArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExpectArgs {
+    /// The list
+    #[arg(
+        long,
+        value_name = "FILE",
+        required_unless_present = "learn",
+        conflicts_with = "learn"
+    )]
+    pub(crate) against: Option<PathBuf>,
+    /// Write the difference as a JUnit report too
+    #[arg(long, value_name = "FILE", requires = "against")]
+    pub(crate) junit: Option<PathBuf>,
+    /// Make a list by which all of it is expected
+    #[arg(long)]
+    pub(crate) learn: bool,
+    /// Have the list say how often, too
+    #[arg(long, requires = "learn")]
+    pub(crate) counts: bool,
+    /// Write the list there, over no other file, instead of on standard output
+    #[arg(short, long, value_name = "FILE", requires = "learn")]
+    pub(crate) output: Option<PathBuf>,
+    /// The session whose log is meant [default: the newest]
+    #[arg(long, value_name = "NAME", conflicts_with = "logs", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The logs
+    #[arg(value_name = "LOG")]
+    pub(crate) logs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Args)]

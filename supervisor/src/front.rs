@@ -12,6 +12,8 @@ use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::ffi::OsStringExt;
+use std::path::PathBuf;
 use std::process::Child;
 use std::time::Duration;
 
@@ -48,7 +50,16 @@ pub(crate) const SILENT: &str = "the gate does not run: it is stopped, or gets n
 /// Stop signals of a terminal, which CMD gets as well: the front stops when CMD has.
 const STOPS: [Signal; 3] = [Signal::SIGTSTP, Signal::SIGTTIN, Signal::SIGTTOU];
 
-/// Runs the gate in a process of its own and waits for CMD. `arguments` are those of `run`.
+/// Where a session is logged.
+#[derive(Clone, Debug)]
+pub(crate) struct Logged {
+    pub(crate) path: PathBuf,
+    /// Its ID there.
+    pub(crate) session: String,
+}
+
+/// Runs the gate in a process of its own and waits for CMD, and for its log if `awaits_log`. `arguments` are
+/// those of `run`. Where it was logged, if it began.
 ///
 /// # Errors
 /// If the session cannot be had: nothing ran, and the gate goes no further without the front.
@@ -56,7 +67,8 @@ pub(crate) fn run(
     arguments: Vec<OsString>,
     is_quiet: bool,
     prompt: Prompt,
-) -> Result<ExitStatus, FrontError> {
+    awaits_log: bool,
+) -> Result<(ExitStatus, Option<Logged>), FrontError> {
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
     let proc = Procfs::open()?;
     let null = File::options().read(true).write(true).open("/dev/null");
@@ -85,7 +97,7 @@ pub(crate) fn run(
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
         said => said.map_err(cannot("tell the gate to go on"))?,
     }
-    let front = Front {
+    let mut front = Front {
         link,
         pulse,
         signals,
@@ -94,13 +106,16 @@ pub(crate) fn run(
         pidfd,
         console,
         has_begun: false,
+        logged: None,
+        awaits_log,
         command: None,
         is_quiet,
         said: None,
         asked_to_end: None,
         ran: Duration::ZERO,
     };
-    Ok(front.stand_in())
+    let status = front.stand_in();
+    Ok((status, front.logged.take()))
 }
 
 /// Why there is no session. Its text is shown behind `execward: `.
@@ -129,6 +144,9 @@ struct Front {
     console: Option<Console>,
     /// Whether CMD may have run.
     has_begun: bool,
+    logged: Option<Logged>,
+    /// Whether the front stays until the log is whole.
+    awaits_log: bool,
     command: Option<(Tid, OwnedFd)>,
     is_quiet: bool,
     /// The stall that was told last, by when it began.
@@ -140,7 +158,7 @@ struct Front {
 }
 
 impl Front {
-    fn stand_in(mut self) -> ExitStatus {
+    fn stand_in(&mut self) -> ExitStatus {
         loop {
             let before = monotonic();
             let (has_signal, has_message, gate_ended) = self.wait();
@@ -205,9 +223,13 @@ impl Front {
                 pid,
                 notice,
                 control,
+                log,
+                session,
             } => {
                 let pid = Tid::new(pid);
                 self.has_begun = true;
+                let path = PathBuf::from(OsString::from_vec(log));
+                self.logged = Some(Logged { path, session });
                 self.command = open_pidfd(pid).ok().map(|pidfd| (pid, pidfd));
                 if !self.is_quiet {
                     self.say(&notice);

@@ -64,7 +64,9 @@ impl Afterlife {
         // What another user leaves running would share the caller's terminal; and a container ends with the
         // command that it was started for.
         let is_short = args.user.is_some() || front::is_first(getppid());
-        if args.kill_at_exit || is_short && !args.linger {
+        // What is to be expected is known once nobody is left.
+        let is_counted = args.expect.is_some();
+        if args.kill_at_exit || is_counted || is_short && !args.linger {
             Self::Kill
         } else {
             Self::Linger

@@ -22,6 +22,10 @@ pub(crate) enum Message {
         notice: String,
         /// The path of the control socket, if there is one.
         control: Option<Vec<u8>>,
+        /// The path of its log.
+        log: Vec<u8>,
+        /// Its ID in there.
+        session: String,
     },
     /// CMD was stopped by this signal.
     Paused(i32),

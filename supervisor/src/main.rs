@@ -25,6 +25,7 @@ mod ending;
 mod escalation;
 mod exec;
 mod exit;
+mod expect;
 #[cfg(test)]
 mod failures;
 mod fault;
@@ -107,9 +108,10 @@ use clap::{CommandFactory, Parser};
 
 use crate::audit::{Shown, TailError};
 use crate::check::CheckError;
-use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, TailArgs};
+use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, RunArgs, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
+use crate::expect::{ExpectError, Expectations};
 use crate::places::Places;
 
 fn main() -> ExitCode {
@@ -139,9 +141,7 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(run) => told_of(front::run(arguments, run.quiet, run.prompt()), |_| {
-            ExitStatus::OwnFailure
-        }),
+        Command::Run(args) => told_of(run(&args, arguments), |_| ExitStatus::OwnFailure),
         Command::Check(args) => told_of(
             check::check(&args, &mut std::io::stdout()),
             CheckError::status,
@@ -180,7 +180,7 @@ fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
             grants::revoke(&revoke, &mut std::io::stdout()),
             VerbError::status,
         ),
-        Command::Audit(AuditCommand::Tail(tail)) => show_log(&tail),
+        Command::Audit(command) => audit(&command),
         Command::Hook(command) => {
             hook::obey(&command, &mut std::io::stdin(), &mut std::io::stdout())
         }
@@ -225,6 +225,36 @@ fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
 }
 
 /// The status of a command, its error said.
+fn audit(command: &AuditCommand) -> ExitStatus {
+    match command {
+        AuditCommand::Tail(tail) => show_log(tail),
+        AuditCommand::Expect(args) => told_of(
+            expect::expect(args, &mut std::io::stdout()),
+            ExpectError::status,
+        ),
+    }
+}
+
+/// Why `run` has no status of CMD's.
+#[derive(Debug, thiserror::Error)]
+enum RunError {
+    #[error("{0}")]
+    Front(#[from] front::FrontError),
+    #[error("{0}")]
+    Expect(#[from] ExpectError),
+}
+
+/// Runs a session, and compares it with what is expected of it.
+fn run(args: &RunArgs, arguments: Vec<OsString>) -> Result<ExitStatus, RunError> {
+    let expectations = Expectations::of(args)?;
+    let awaits_log = expectations.is_some();
+    let (status, logged) = front::run(arguments, args.quiet, args.prompt(), awaits_log)?;
+    match expectations {
+        None => Ok(status),
+        Some(expectations) => Ok(expectations.judge(status, logged.as_ref())?),
+    }
+}
+
 fn told_of<E: std::fmt::Display>(
     done: Result<ExitStatus, E>,
     status: impl Fn(&E) -> ExitStatus,

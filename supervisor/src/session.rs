@@ -198,7 +198,7 @@ fn start(
     let notice = plan.in_words(&parking, log_note);
     let first = ledger.start(plan.session_start(log_note), &watch);
     first.map_err(|error| first_record(&plan, error))?;
-    announce(link, &waiting, &notice, parking.socket())?;
+    announce(link, &waiting, &notice, (&plan, parking.socket()))?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -261,12 +261,14 @@ fn announce(
     link: &Link,
     waiting: &Waiting,
     notice: &str,
-    control: Option<Vec<u8>>,
+    (plan, control): (&Plan<'_>, Option<Vec<u8>>),
 ) -> Result<(), SessionError> {
     let started = Message::Started {
         pid: waiting.pid(),
         notice: notice.to_owned(),
         control,
+        log: plan.log.as_os_str().as_bytes().to_vec(),
+        session: plan.note.id.clone(),
     };
     Ok(link.send(&started).map_err(cannot("tell the front"))?)
 }

@@ -12,6 +12,8 @@ mod disk;
 mod doctor;
 mod dodges;
 mod drills;
+mod examples;
+mod expect;
 mod failed;
 mod floods;
 mod grants;

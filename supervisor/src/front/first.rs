@@ -19,10 +19,10 @@ pub(crate) fn is_first(process: Pid) -> bool {
 }
 
 impl Front {
-    /// Waits for the gate, which goes on while anybody is left whom it gates. Who tells the front to end
-    /// then ends them.
+    /// Waits for the gate, if that is to write its last record while the front is there. It goes on while
+    /// anybody is left whom it gates. Who tells the front to end then ends them.
     pub(super) fn outlast_gate(&self) {
-        if !is_first(getpid()) {
+        if !self.awaits_log && !is_first(getpid()) {
             return;
         }
         let gate = Tid::new(self.gate.id());

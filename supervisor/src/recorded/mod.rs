@@ -51,6 +51,9 @@ pub(crate) struct Record<'a> {
     /// CMD and its arguments, escaped.
     #[serde(default)]
     pub(crate) cmd: Option<Vec<String>>,
+    /// Where a session was started, escaped.
+    #[serde(default, borrow)]
+    cwd: Option<Cow<'a, str>>,
     #[serde(default)]
     bytes: ExactBytes,
     #[serde(skip)]
@@ -166,6 +169,12 @@ impl<'a> Record<'a> {
     /// What the operator called it.
     pub(crate) fn session_name(&self) -> &str {
         &self.session.name
+    }
+
+    /// Where its session was started, if that is known byte for byte.
+    pub(crate) fn started_in(&self) -> Option<Vec<u8>> {
+        let plain = self.cwd.as_ref().filter(|cwd| !cwd.contains('\\'));
+        plain.map(|cwd| cwd.as_bytes().to_vec())
     }
 
     /// When; the epoch's start if that cannot be read.

@@ -1,0 +1,101 @@
+//! `run --expect`: the list is read before CMD runs, and a session that executed something else has failed.
+
+use std::fs::{File, OpenOptions};
+use std::io::Write;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+
+use super::ExpectError;
+use super::difference::Difference;
+use super::list::List;
+use super::seen::{Seen, Whose};
+use crate::cli::RunArgs;
+use crate::exit::ExitStatus;
+use crate::front::{self, Logged};
+use crate::ptrace::CommandStatus;
+
+/// What is expected of a session.
+#[derive(Debug)]
+pub(crate) struct Expectations {
+    list: List,
+    junit: Option<Output>,
+}
+
+/// A file that is opened before anybody could put another in its place.
+#[derive(Debug)]
+pub(super) struct Output {
+    path: PathBuf,
+    file: File,
+}
+
+impl Output {
+    /// # Errors
+    /// If it cannot be opened for writing; it may be no link.
+    pub(super) fn open(path: &Path) -> Result<Self, ExpectError> {
+        let mut options = OpenOptions::new();
+        options.write(true).create(true).truncate(true).mode(0o644);
+        let file = options.custom_flags(libc::O_NOFOLLOW).open(path);
+        Ok(Self {
+            file: file.map_err(|error| failed(path, error))?,
+            path: path.to_owned(),
+        })
+    }
+
+    pub(super) fn write(&mut self, difference: &Difference<'_>) -> Result<(), ExpectError> {
+        let report = super::junit::report(difference).map_err(std::io::Error::other);
+        let written = report.and_then(|text| self.file.write_all(text.as_bytes()));
+        written.map_err(|error| failed(&self.path, error))
+    }
+}
+
+fn failed(path: &Path, error: std::io::Error) -> ExpectError {
+    let path = path.to_owned();
+    ExpectError::Write { path, error }
+}
+
+impl Expectations {
+    /// Those that the arguments name, if they do.
+    ///
+    /// # Errors
+    /// If the list has faults, or the report cannot be written.
+    pub(crate) fn of(args: &RunArgs) -> Result<Option<Self>, ExpectError> {
+        let Some(path) = &args.expect else {
+            return Ok(None);
+        };
+        Ok(Some(Self {
+            list: List::read(path)?,
+            junit: args.junit.as_deref().map(Output::open).transpose()?,
+        }))
+    }
+
+    /// What a session that ended so comes to: says the difference, and fails what has not failed by itself.
+    ///
+    /// # Errors
+    /// If its log cannot be read, or the report not be written.
+    pub(crate) fn judge(
+        mut self,
+        status: ExitStatus,
+        logged: Option<&Logged>,
+    ) -> Result<ExitStatus, ExpectError> {
+        let Some(Logged { path, session }) = logged else {
+            // Nothing ran, and the front has said why.
+            return Ok(status);
+        };
+        let mut seen = Seen::default();
+        seen.read(path, Whose::Session(session))?;
+        let difference = Difference::between(&self.list, &seen);
+        if let Some(junit) = &mut self.junit {
+            junit.write(&difference)?;
+        }
+        if difference.is_none() {
+            return Ok(status);
+        }
+        front::say(difference.to_string().trim_end());
+        let has_failed = status != ExitStatus::Command(CommandStatus::Exited(0));
+        Ok(if has_failed {
+            status
+        } else {
+            ExitStatus::Finding
+        })
+    }
+}
