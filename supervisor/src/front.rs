@@ -56,6 +56,8 @@ pub(crate) struct Logged {
     pub(crate) path: PathBuf,
     /// Its ID there.
     pub(crate) session: String,
+    /// The digest of its last record, if the gate has written that.
+    pub(crate) head: Option<String>,
 }
 
 /// Runs the gate in a process of its own and waits for CMD, and for its log if `awaits_log`. `arguments` are
@@ -229,7 +231,11 @@ impl Front {
                 let pid = Tid::new(pid);
                 self.has_begun = true;
                 let path = PathBuf::from(OsString::from_vec(log));
-                self.logged = Some(Logged { path, session });
+                self.logged = Some(Logged {
+                    path,
+                    session,
+                    head: None,
+                });
                 self.command = open_pidfd(pid).ok().map(|pidfd| (pid, pidfd));
                 if !self.is_quiet {
                     self.say(&notice);
@@ -244,6 +250,11 @@ impl Front {
             Message::Lost(why) => self.say(&why),
             Message::Paused(signal) => self.stop_with_command(signal),
             Message::Ended(status) => return Some(ExitStatus::Command(status)),
+            Message::Logged(head) => {
+                if let Some(logged) = &mut self.logged {
+                    logged.head = Some(head);
+                }
+            }
         }
         None
     }

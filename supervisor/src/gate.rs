@@ -35,7 +35,7 @@ use crate::kernel::Kernel;
 use crate::kin;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
-use crate::link::Link;
+use crate::link::{Link, Message};
 use crate::messenger::Messenger;
 use crate::notices::Notices;
 use crate::parking::{Asked, Parking};
@@ -134,6 +134,10 @@ impl Gate {
         self.granted.flush(Patience::Leisure);
         let ended = self.command.ended.map(Ended::from).unwrap_or_default();
         self.ledger.end(ended, &self.watch);
+        // Who waits for the log is told by what to know it.
+        if let Err(error) = self.link.send(&Message::Logged(self.ledger.head())) {
+            tracing::debug!(%error, "the front has gone before");
+        }
         result
     }
 

@@ -356,6 +356,11 @@ impl Ledger {
         }
     }
 
+    /// The digest of the last record.
+    pub(crate) fn head(&self) -> String {
+        self.log.head()
+    }
+
     fn sum_up(&mut self, watch: &Watch) {
         self.summed = Instant::now();
         if self.missing > 0 {

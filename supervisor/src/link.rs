@@ -35,6 +35,8 @@ pub(crate) enum Message {
     Lost(String),
     /// CMD has ended.
     Ended(CommandStatus),
+    /// The session has: the digest of the log's last record.
+    Logged(String),
 }
 
 /// One end.

@@ -164,6 +164,30 @@ fn the_list_is_the_one_that_was_there_before() {
     assert_eq!(fs::read_to_string(ground.path("other")).unwrap(), "kept");
 }
 
+/// Under the same uid the session may write to its log. What the gate wrote is known by its last digest.
+#[test]
+fn a_log_that_the_session_makes_itself_is_none() {
+    let list = list("cat audit.jsonl; /usr/bin/touch b", &[]);
+    let twice = "sed -i s/b/c/ audit.jsonl; /usr/bin/touch b";
+    for script in [
+        "/usr/bin/touch b; grep -v touch audit.jsonl >mine; cat mine >audit.jsonl; rm mine",
+        "/usr/bin/touch b; cp audit.jsonl mine; rm audit.jsonl; mv mine audit.jsonl",
+        twice,
+    ] {
+        let ground = held_to(&list);
+        let allowed = "\n[[exec]]\nprogram = \"*\"\nargv = [\"**\"]\n";
+        fs::write(ground.path("list.toml"), format!("{list}{allowed}")).expect("a list");
+        let ran = ground.sh(script);
+        assert_eq!(ran.code(), Some(1), "{script}: {}", ran.stderr);
+        assert!(
+            ran.stderr
+                .contains("audit.jsonl is not what the gate wrote"),
+            "{}",
+            ran.stderr
+        );
+    }
+}
+
 #[test]
 fn a_list_with_faults_and_a_report_that_is_a_link_start_nothing() {
     let faulty = held_to("version = 1\n[[exec]]\nprogram = \"/a[\"\nargv = 1\n");

@@ -27,6 +27,35 @@ impl Link {
     }
 }
 
+/// One who follows the chain of a session through its lines.
+#[derive(Debug, Default)]
+pub(crate) struct Chain {
+    head: Link,
+}
+
+impl Chain {
+    /// Whether `line`, without its end, is the next one, as it was written.
+    pub(crate) fn follow(&mut self, line: &[u8]) -> bool {
+        let next = self.last(line);
+        if let Some(next) = next {
+            self.head = next;
+        }
+        next.is_some()
+    }
+
+    fn last(&self, line: &[u8]) -> Option<Link> {
+        const HASH_BYTES: usize = r#","hash":""}"#.len() + 64;
+        let (body, hash) = line.split_at_checked(line.len().checked_sub(HASH_BYTES)?)?;
+        let next = self.head.next(body);
+        (hash == format!(",\"hash\":\"{next}\"}}").as_bytes()).then_some(next)
+    }
+
+    /// The digest of the last line.
+    pub(crate) fn head(&self) -> String {
+        self.head.to_string()
+    }
+}
+
 impl fmt::Display for Link {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))

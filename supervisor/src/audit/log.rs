@@ -205,6 +205,11 @@ impl Log {
         }
     }
 
+    /// The digest of the last line.
+    pub(crate) fn head(&self) -> String {
+        self.head.to_string()
+    }
+
     fn render(&mut self, body: &Body) -> Result<Link, LogError> {
         let line = Line {
             v: SCHEMA,

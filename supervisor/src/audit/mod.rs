@@ -21,7 +21,7 @@ mod tool;
 mod whole;
 
 pub(crate) use approval::{ApprovalNote, Approver, GrantNote};
-pub(crate) use chain::digest;
+pub(crate) use chain::{Chain, digest};
 pub(crate) use exec_id::ExecId;
 pub(crate) use inputs::{History, Inputs};
 

@@ -77,12 +77,12 @@ impl Expectations {
         status: ExitStatus,
         logged: Option<&Logged>,
     ) -> Result<ExitStatus, ExpectError> {
-        let Some(Logged { path, session }) = logged else {
+        let Some(logged) = logged else {
             // Nothing ran, and the front has said why.
             return Ok(status);
         };
         let mut seen = Seen::default();
-        seen.read(path, Whose::Session(session))?;
+        seen.read(&logged.path, Whose::Session(logged))?;
         let difference = Difference::between(&self.list, &seen);
         if let Some(junit) = &mut self.junit {
             junit.write(&difference)?;

@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::path::Path;
 
-use crate::audit::{displayed, escaped, quoted};
+use crate::audit::{Chain, displayed, escaped, quoted};
+use crate::front::Logged;
 use crate::recorded::{Lines, NoCall, Record};
 
 use super::ExpectError;
@@ -33,8 +34,9 @@ pub(super) struct Seen {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Whose<'a> {
     All,
-    /// Of the session with this ID.
-    Session(&'a str),
+    /// Of this one session, whose gate said by what its log is to be known: who may write the file may have
+    /// written to it.
+    Session(&'a Logged),
 }
 
 impl Seen {
@@ -44,6 +46,7 @@ impl Seen {
     /// If it cannot be read.
     pub(super) fn read(&mut self, log: &Path, whose: Whose<'_>) -> Result<(), ExpectError> {
         let mut lines = Lines::open(log)?;
+        let (mut chain, mut is_whole) = (Chain::default(), true);
         // By the session's ID: several may write to one log.
         let mut started_in = HashMap::new();
         while let Some(line) = lines.next()? {
@@ -54,10 +57,11 @@ impl Seen {
                     continue;
                 }
             };
-            if let Whose::Session(id) = whose
-                && record.session() != id
-            {
-                continue;
+            if let Whose::Session(logged) = whose {
+                if record.session() != logged.session {
+                    continue;
+                }
+                is_whole &= chain.follow(line.text.trim_ascii_end());
             }
             match record.kind.as_ref() {
                 "session.start" => {
@@ -70,6 +74,13 @@ impl Seen {
                 }
                 _ => {}
             }
+        }
+        if let Whose::Session(logged) = whose
+            && !(is_whole && logged.head == Some(chain.head()))
+        {
+            let log = log.display().to_string();
+            self.gaps
+                .push(escaped(&format!("{log} is not what the gate wrote")));
         }
         Ok(())
     }

@@ -21,7 +21,7 @@ pub(crate) fn is_first(process: Pid) -> bool {
 impl Front {
     /// Waits for the gate, if that is to write its last record while the front is there. It goes on while
     /// anybody is left whom it gates. Who tells the front to end then ends them.
-    pub(super) fn outlast_gate(&self) {
+    pub(super) fn outlast_gate(&mut self) {
         if !self.awaits_log && !is_first(getpid()) {
             return;
         }
@@ -34,11 +34,14 @@ impl Front {
             match poll(&mut fds, PollTimeout::NONE) {
                 Ok(_) if fds.first().and_then(PollFd::any) == Some(false) => {}
                 Err(Errno::EINTR) => {}
-                Ok(_) | Err(_) => return,
+                Ok(_) | Err(_) => break,
             }
             if self.is_told_to_end() {
                 kin::kill_descendants(&self.proc, &[gate]);
             }
+        }
+        while let Ok(Some(message)) = self.link.receive() {
+            self.hear(message);
         }
     }
 }

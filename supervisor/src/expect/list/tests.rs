@@ -60,9 +60,9 @@ fn all_faults_are_said_each_with_its_place() {
         "l.toml:11:1: unknown key; an exec has `program`, `argv` and `count`",
     ];
     assert_eq!(faults, places);
-    let syntax = List::parse("l", "version = 1\n[[exec]\nprogram = \n").unwrap_err();
+    let syntax = List::parse("l", "version = 1\n[[exec]]\nprogram = \nargv = [\n").unwrap_err();
     assert_eq!(syntax.lines().count(), 2, "{syntax}");
-    assert!(syntax.starts_with("l:2:"), "{syntax}");
+    assert!(syntax.starts_with("l:3:"), "{syntax}");
     let missing = List::parse("l", "").unwrap_err();
     assert_eq!(missing, "l:1:1: `version = 1` is missing");
 }
