@@ -4,7 +4,9 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::{Command, Output};
 
-use execward_tests::{Ground, binary, until};
+use execward_tests::{Ground, binary, skip, until};
+
+use crate::interpreter::run_with_own_loader;
 
 const RULES: &str = "[[deny]]\nid = \"no-mkdir\"\nprogram = \"mkdir\"\n";
 
@@ -65,7 +67,7 @@ fn held_to(list: &str) -> Ground {
 #[test]
 fn a_session_that_executes_what_is_expected_ends_as_its_command() {
     let list = list(SCRIPT, &[]);
-    for part in ["\"${cwd}/a\"", "\"/tmp/*\"", "\"a*\""] {
+    for part in ["\"${cwd}/a\"", "\"/tmp/*\"", "\"a?\""] {
         assert!(list.contains(part), "{part} {list}");
     }
     for end in ["exit 0", "exit 3"] {
@@ -164,6 +166,89 @@ fn the_list_is_the_one_that_was_there_before() {
     assert_eq!(fs::read_to_string(ground.path("other")).unwrap(), "kept");
 }
 
+/// A list that has everything has neither what was loaded as something else than was judged, nor what a mount
+/// of the session's own has a name for.
+#[test]
+fn what_is_not_what_it_is_called_is_expected_by_no_list() {
+    let any = "version = 1\n[[exec]]\nprogram = \"**\"\nargv = [\"**\"]\n";
+    let ground = held_to(any);
+    let ran = run_with_own_loader(&ground);
+    assert!(ground.has("marker"), "{}", ran.stderr);
+    assert_eq!(ran.code(), Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("/t marker (loaded as something else: "),
+        "{}",
+        ran.stderr
+    );
+    let ground = held_to(any);
+    let ran = ground.sh(
+        "unshare -Urm /bin/sh -c 'mount --bind /usr/bin/touch /usr/bin/true && exec /usr/bin/true marker'",
+    );
+    if !ground.has("marker") {
+        return skip("nothing can be mounted in a user namespace here");
+    }
+    assert_eq!(ran.code(), Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("+ /usr/bin/true marker (in a mount namespace or root of its own)"),
+        "{}",
+        ran.stderr
+    );
+    // The twin.
+    let ran = held_to(any).sh("unshare -Ur /usr/bin/true marker");
+    assert_eq!(ran.code(), Some(0), "{}", ran.stderr);
+}
+
+/// What runs a script is a program as well.
+#[test]
+fn a_script_is_expected_with_what_runs_it() {
+    let script = |interpreter: &str| {
+        format!("printf '#!/usr/bin/{interpreter}\\n' >tool; chmod +x tool; ./tool")
+    };
+    let list = list(&script("cat"), &[]);
+    assert!(list.contains("interpreter = \"/usr/bin/cat\""), "{list}");
+    for (interpreter, code) in [("cat", 0), ("wc", 1)] {
+        let ran = held_to(&list).sh(&script(interpreter));
+        assert_eq!(ran.code(), Some(code), "{}", ran.stderr);
+        let says = ran.stderr.contains("/tool (by /usr/bin/wc)  [");
+        assert_eq!(says, code == 1, "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_report_takes_the_place_of_neither_list_nor_log() {
+    let list = "version = 1\n";
+    for name in ["list.toml", "audit.jsonl"] {
+        let ground = held_to(list);
+        let at = ground.path(name).display().to_string();
+        let ran = ground.only_option("--junit", &at).sh("/usr/bin/touch a");
+        assert_eq!(ran.code(), Some(125), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("it is the list, or the log"),
+            "{}",
+            ran.stderr
+        );
+    }
+    let ground = held_to(list);
+    let _ran = ground.sh("/usr/bin/touch a");
+    let log = fs::read(ground.path("audit.jsonl")).unwrap();
+    for name in ["list.toml", "audit.jsonl"] {
+        let words = [
+            "audit",
+            "expect",
+            "--against",
+            "list.toml",
+            "--junit",
+            name,
+            "audit.jsonl",
+        ];
+        let output = execward(&ground, &words);
+        assert_eq!(output.status.code(), Some(7), "{}", text(&output));
+    }
+    assert_eq!(fs::read_to_string(ground.path("list.toml")).unwrap(), list);
+    assert_eq!(fs::read(ground.path("audit.jsonl")).unwrap(), log);
+}
+
 /// Under the same uid the session may write to its log. What the gate wrote is known by its last digest.
 #[test]
 fn a_log_that_the_session_makes_itself_is_none() {
@@ -190,7 +275,7 @@ fn a_log_that_the_session_makes_itself_is_none() {
 
 #[test]
 fn a_list_with_faults_and_a_report_that_is_a_link_start_nothing() {
-    let faulty = held_to("version = 1\n[[exec]]\nprogram = \"/a[\"\nargv = 1\n");
+    let faulty = held_to("version = 1\n[[exec]]\nprogram = \"${a}\"\nargv = 1\n");
     let ran = faulty.sh("touch a");
     assert_eq!(ran.code(), Some(125));
     for place in ["list.toml:3:11: ", "list.toml:4:8: "] {
@@ -208,7 +293,8 @@ fn a_list_with_faults_and_a_report_that_is_a_link_start_nothing() {
 
 #[test]
 fn how_often_counts_where_the_list_says_it() {
-    let twice = "/usr/bin/touch a; /usr/bin/touch a";
+    // What several entries are of counts for the one that says it.
+    let twice = "/usr/bin/touch /tmp/x; /usr/bin/touch '?'; /usr/bin/touch a; /usr/bin/touch a";
     let [plain, counted] = [&[][..], &["--counts"]].map(|counts| list(twice, counts));
     assert!(
         counted.contains("count = 2\n") && !plain.contains("\ncount = "),
@@ -217,7 +303,11 @@ fn how_often_counts_where_the_list_says_it() {
     for (list, script, code) in [
         (&plain, "/usr/bin/touch a", 0),
         (&counted, twice, 0),
-        (&counted, "/usr/bin/touch a", 1),
+        (
+            &counted,
+            &twice[..twice.len() - "; /usr/bin/touch a".len()],
+            1,
+        ),
     ] {
         let ran = held_to(list).sh(script);
         assert_eq!(ran.code(), Some(code), "{}", ran.stderr);
@@ -244,20 +334,35 @@ fn a_log_is_held_to_a_list_afterwards() {
         said.contains("  /usr/bin/true  never, which is no failure"),
         "{said}"
     );
-    let log = fs::read_to_string(ground.path("audit.jsonl")).unwrap();
-    let fine: Vec<&str> = log.lines().filter(|line| !line.contains("\"c\"")).collect();
-    fs::write(ground.path("fine.jsonl"), fine.join("\n")).unwrap();
-    let (code, said) = against("fine.jsonl");
+    let _ran = ground.sh("/usr/bin/touch a");
+    let (code, said) = against("audit.jsonl");
     assert_eq!(code, Some(0), "{said}");
     assert!(said.starts_with("every exec is expected: "), "{said}");
     // What is not known is not as expected.
-    fs::write(
-        ground.path("torn.jsonl"),
-        format!("{}\n{{\"v\":", fine.join("\n")),
-    )
-    .unwrap();
-    let (code, said) = against("torn.jsonl");
-    assert_eq!(code, Some(4), "{said}");
+    let log = fs::read_to_string(ground.path("audit.jsonl")).unwrap();
+    let lines: Vec<&str> = log.lines().collect();
+    for (what, edited) in [
+        ("nothing", String::new()),
+        ("no end", lines[..lines.len() - 1].join("\n")),
+        ("no start", lines[1..].join("\n")),
+        (
+            "a line less",
+            [&lines[..3], &lines[4..]].concat().join("\n"),
+        ),
+        (
+            "a word changed",
+            log.replace("/usr/bin/touch", "/usr/bin/torch"),
+        ),
+        ("a line that is none", format!("{log}{{\"v\":")),
+    ] {
+        fs::write(ground.path("edited.jsonl"), edited).unwrap();
+        let (code, said) = against("edited.jsonl");
+        assert_eq!(code, Some(4), "{what}: {said}");
+        assert!(
+            said.contains("what was executed is not all known"),
+            "{what}: {said}"
+        );
+    }
     let (code, said) = against("nowhere.jsonl");
     assert_eq!(code, Some(7), "{said}");
     let words = [

@@ -98,7 +98,7 @@ fn with_loader(ground: &Ground, from: &str, name: &str, loader: &str) -> String 
 }
 
 /// `./t marker`, where `t` is touch with the interpreter DIR/ld, under `ground`.
-fn run_with_own_loader(ground: &Ground) -> execward_tests::Ran {
+pub(crate) fn run_with_own_loader(ground: &Ground) -> execward_tests::Ran {
     let _loader = ground.copy("/lib64/ld-linux-x86-64.so.2", "ld");
     // The kernel opens it from the task's directory; the room for the name is small.
     let _t = with_loader(ground, "/usr/bin/touch", "t", "./ld");

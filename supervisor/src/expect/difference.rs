@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use super::learn::normal;
 use super::list::{Expected, List};
-use super::normal::generalised;
 use super::seen::{Exec, Seen};
+
+/// Most execs that are shown. A report has all.
+const SHOWN_MAX: usize = 100;
 
 /// The difference of what was seen from a list.
 #[derive(Debug)]
@@ -32,8 +35,7 @@ impl<'a> Difference<'a> {
         let mut unexpected: Vec<Unexpected<'a>> = Vec::new();
         let mut known = BTreeMap::new();
         for exec in &seen.execs {
-            let mut entries = list.execs.iter().zip(&mut times);
-            if let Some((_, count)) = entries.find(|(expected, _)| expected.matches(exec)) {
+            if let Some(count) = entry_of(exec, list, &times).and_then(|at| times.get_mut(at)) {
                 *count += 1;
                 continue;
             }
@@ -72,26 +74,44 @@ impl<'a> Difference<'a> {
     }
 }
 
+/// Which entry counts the exec, of those that fit: what says just this; else the first that is to come more
+/// often; else the first.
+fn entry_of(exec: &Exec, list: &List, times: &[usize]) -> Option<usize> {
+    let fitting: Vec<_> = list
+        .execs
+        .iter()
+        .enumerate()
+        .filter(|(_, it)| it.matches(exec))
+        .collect();
+    let (program, argv) = normal(exec);
+    let exact = fitting
+        .iter()
+        .find(|(_, it)| it.is_exactly(&program, &argv));
+    let wanting = || {
+        let mut wanting = fitting.iter();
+        wanting.find(|(at, it)| {
+            it.count
+                .is_none_or(|count| times.get(*at).is_some_and(|seen| *seen < count))
+        })
+    };
+    let found = exact.or_else(wanting).or_else(|| fitting.first());
+    found.map(|(at, _)| *at)
+}
+
 /// What execs that are alike have in common.
-fn kind(exec: &Exec) -> (String, Option<Vec<String>>, &Option<String>) {
-    let general = |word: &Vec<u8>| generalised(word, exec.cwd.as_deref());
-    let argv = exec.argv.as_ref();
-    (
-        general(&exec.program),
-        argv.map(|argv| argv.iter().map(general).collect()),
-        &exec.refused,
-    )
+type Kind<'e> = (String, Vec<String>, [Option<&'e str>; 2]);
+
+fn kind(exec: &Exec) -> Kind<'_> {
+    let (program, argv) = normal(exec);
+    (program, argv, [Some(&exec.fate), exec.oddity.as_deref()])
 }
 
 impl Unexpected<'_> {
     /// What became of it, and how often.
     pub(super) fn in_words(&self) -> String {
-        let fate = match &self.first.refused {
-            Some(why) => format!("refused ({why})"),
-            None => "ran".to_owned(),
-        };
+        let fate = &self.first.fate;
         match self.times {
-            1 => fate,
+            1 => fate.clone(),
             times => format!("{fate}, {times} times"),
         }
     }
@@ -104,9 +124,12 @@ impl fmt::Display for Difference<'_> {
             return writeln!(f, "every exec is expected: {seen}, by {name}");
         }
         writeln!(f, "what was executed is not what {name} expects:")?;
-        for found in &self.unexpected {
+        for found in self.unexpected.iter().take(SHOWN_MAX) {
             let (words, id) = (found.first.in_words(), &found.first.id);
             writeln!(f, "+ {words}  [{id}] {}", found.in_words())?;
+        }
+        if let Some(more @ 1..) = self.unexpected.len().checked_sub(SHOWN_MAX) {
+            writeln!(f, "+ and {more} others")?;
         }
         for (expected, why) in self.miscounted() {
             writeln!(f, "~ {}  {why}", expected.in_words())?;

@@ -4,9 +4,10 @@
 //! version = 1
 //!
 //! [[exec]]
-//! program = "/usr/bin/cc"
-//! argv = ["cc", "-c", "*.c", "**"]     # `**` at the end: whatever else follows
-//! count = 2                            # optional: so often, no more and no less
+//! program = "${cwd}/configure"
+//! argv = ["configure", "--prefix=*", "**"]   # `**` at the end: whatever else follows
+//! interpreter = "/usr/bin/dash"              # of a program that is a script, and of no other
+//! count = 2                                  # optional: so often, no more and no less
 //! ```
 
 use std::io::Read;
@@ -18,7 +19,7 @@ use toml::de::{DeArray, DeTable, DeValue};
 
 use super::ExpectError;
 use super::normal::Pattern;
-use super::seen::Exec;
+use super::seen::{Exec, name};
 use crate::audit::{escaped, quoted};
 use crate::regular;
 
@@ -43,6 +44,8 @@ pub(crate) struct List {
 #[derive(Debug)]
 pub(super) struct Expected {
     program: Pattern,
+    /// What runs it by its `#!` line, in the end.
+    interpreter: Option<Pattern>,
     argv: Vec<Pattern>,
     /// Whether more arguments may follow.
     is_open: bool,
@@ -100,18 +103,31 @@ impl List {
 
 impl Expected {
     pub(super) fn matches(&self, exec: &Exec) -> bool {
-        let Some(argv) = &exec.argv else {
+        let (Some(argv), None) = (&exec.argv, &exec.oddity) else {
             return false;
         };
-        let is_long = argv.len() == self.argv.len() || self.is_open && argv.len() > self.argv.len();
         let cwd = exec.cwd.as_deref();
+        let is_of = |pattern: &Pattern, word: &[u8]| pattern.matches(word, cwd);
+        let is_long = argv.len() == self.argv.len() || self.is_open && argv.len() > self.argv.len();
+        let is_run_alike = match (&self.interpreter, &exec.interpreter) {
+            (None, None) => true,
+            (Some(pattern), Some(interpreter)) => is_of(pattern, interpreter),
+            (Some(_), None) | (None, Some(_)) => false,
+        };
+        let mut pairs = self.argv.iter().zip(argv);
+        let first = pairs.next();
         is_long
-            && self.program.matches(&exec.program, cwd)
-            && self
-                .argv
-                .iter()
-                .zip(argv)
-                .all(|(pattern, word)| pattern.matches(word, cwd))
+            && is_run_alike
+            && is_of(&self.program, &exec.program)
+            && first
+                .is_none_or(|(pattern, word)| is_of(pattern, word) || is_of(pattern, name(word)))
+            && pairs.all(|(pattern, word)| is_of(pattern, word))
+    }
+
+    /// Whether it says this call and no other: of several that fit, it is meant.
+    pub(super) fn is_exactly(&self, program: &str, argv: &[String]) -> bool {
+        let own = self.argv.iter().map(Pattern::as_str);
+        self.program.as_str() == program && own.eq(argv.iter().map(String::as_str))
     }
 
     /// As it could be typed.
@@ -120,7 +136,15 @@ impl Expected {
         let words = [self.program.as_str()].into_iter().chain(rest);
         let words = words.chain(self.is_open.then_some(REST));
         let words: Vec<_> = words.map(quoted).collect();
-        words.join(" ")
+        let mut words = words.join(" ");
+        let called = self.argv.first().map(Pattern::as_str);
+        if called.is_some_and(|called| !self.program.as_str().ends_with(called)) {
+            words += &format!(" (called {})", quoted(called.unwrap_or_default()));
+        }
+        if let Some(interpreter) = &self.interpreter {
+            words += &format!(" (by {})", quoted(interpreter.as_str()));
+        }
+        words
     }
 }
 
@@ -184,10 +208,12 @@ impl Reader<'_> {
     }
 
     fn exec(&mut self, table: &DeTable<'_>, place: Range<usize>) -> Option<Expected> {
-        let (mut program, mut argv, mut is_open, mut count) = (None, Vec::new(), false, None);
+        let (mut program, mut interpreter) = (None, None);
+        let (mut argv, mut is_open, mut count) = (Vec::new(), false, None);
         for (key, value) in table {
             match (key.get_ref().as_ref(), value.get_ref()) {
                 ("program", _) => program = self.pattern(value),
+                ("interpreter", _) => interpreter = self.pattern(value),
                 ("argv", DeValue::Array(words)) => {
                     let last = words.iter().last().map(Spanned::get_ref);
                     is_open = matches!(last, Some(DeValue::String(word)) if word == REST);
@@ -210,7 +236,7 @@ impl Reader<'_> {
                 ("count", _) => self.fault(value.span(), "`count` is a number"),
                 _ => self.fault(
                     key.span(),
-                    "unknown key; an exec has `program`, `argv` and `count`",
+                    "unknown key; an exec has `program`, `argv`, `interpreter` and `count`",
                 ),
             }
         }
@@ -221,6 +247,7 @@ impl Reader<'_> {
         }
         Some(Expected {
             program: program?,
+            interpreter,
             argv,
             is_open,
             count,

@@ -7,33 +7,37 @@ use std::path::Path;
 use globset::{GlobBuilder, GlobMatcher};
 
 /// The directory in which a session was started, in a list.
-pub(super) const CWD: &str = "${cwd}";
+const CWD: &str = "${cwd}";
 
-/// [`CWD`], to a matcher that has a meaning for braces.
-const CWD_LITERAL: &str = "$[{]cwd[}]";
+/// The same in a word that is matched: no argument has that byte.
+const PLACE: u8 = 0;
 
 /// What is below them has a name of its own each time.
 const TEMPORARY: [&str; 2] = ["/tmp/", "/var/tmp/"];
 
-/// A word with wildcards: `*` and `?` stand for any text and any character, `/` among them.
+/// A word with wildcards: `*` is any text but `/`, `?` a character but `/`, `**` any text; `\` before one has
+/// it be itself.
 #[derive(Debug)]
 pub(super) struct Pattern {
     text: String,
     matcher: GlobMatcher,
+    /// Whether a step upwards is written out in it.
+    has_upward: bool,
 }
 
 impl Pattern {
     /// # Errors
-    /// What is wrong with its wildcards.
+    /// What is wrong with it.
     pub(super) fn parse(text: &str) -> Result<Self, String> {
-        let glob = GlobBuilder::new(&text.replace(CWD, CWD_LITERAL))
-            .literal_separator(false)
-            .backslash_escape(false)
+        let glob = GlobBuilder::new(&glob(text)?)
+            .literal_separator(true)
+            .backslash_escape(true)
             .build()
             .map_err(|error| error.kind().to_string())?;
         Ok(Self {
-            text: text.to_owned(),
+            has_upward: goes_up(text.as_bytes()),
             matcher: glob.compile_matcher(),
+            text: text.to_owned(),
         })
     }
 
@@ -43,31 +47,91 @@ impl Pattern {
 
     /// Whether it is of `word`, as that is or with [`CWD`] in it.
     pub(super) fn matches(&self, word: &[u8], cwd: Option<&[u8]>) -> bool {
+        // What is below a directory is not what `..` leads to.
+        if goes_up(word) && !self.has_upward && self.text != "**" {
+            return false;
+        }
         let is_of = |word: &[u8]| self.matcher.is_match(Path::new(OsStr::from_bytes(word)));
         is_of(word) || is_of(&placed(word, cwd))
     }
+}
+
+fn goes_up(word: &[u8]) -> bool {
+    word.split(|byte| *byte == b'/').any(|step| step == b"..")
+}
+
+/// The pattern in globset's syntax, which has a meaning for more.
+fn glob(text: &str) -> Result<String, String> {
+    let mut glob = String::new();
+    let mut rest = text.chars();
+    while let Some(letter) = rest.next() {
+        match letter {
+            '\\' => {
+                let next = rest
+                    .next()
+                    .ok_or("a backslash stands before what is to be itself")?;
+                glob.extend([letter, next]);
+            }
+            '$' if rest.as_str().starts_with('{') => {
+                const NAME: &str = "{cwd}";
+                let after = rest.as_str().strip_prefix(NAME);
+                rest = after.ok_or("only `${cwd}` is known here")?.chars();
+                glob.push(char::from(PLACE));
+            }
+            '[' | ']' | '{' | '}' => glob.extend(['\\', letter]),
+            other => glob.push(other),
+        }
+    }
+    Ok(glob)
 }
 
 /// The pattern of a word, as it is learned.
 pub(super) fn generalised(word: &[u8], cwd: Option<&[u8]>) -> String {
     let mut text = String::new();
     for chunk in placed(word, cwd).utf8_chunks() {
-        text += &globset::escape(chunk.valid());
-        if !chunk.invalid().is_empty() {
-            // The list is UTF-8.
-            text.push('*');
+        for letter in chunk.valid().chars() {
+            match letter {
+                '\0' => text += CWD,
+                '*' | '?' | '\\' | '$' => text.extend(['\\', letter]),
+                other => text.push(other),
+            }
         }
+        // The list is UTF-8.
+        text.extend(chunk.invalid().iter().map(|_| '?'));
     }
-    let text = text.replace(CWD_LITERAL, CWD);
-    let ends = TEMPORARY.map(|directory| text.find(directory).map(|at| at + directory.len()));
-    let end = ends.into_iter().flatten().min();
-    match end.and_then(|end| text.split_at_checked(end)) {
-        Some((kept, rest)) if !rest.is_empty() => format!("{kept}*"),
-        Some(_) | None => text,
+    let of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+?".contains(byte);
+    let is_temporary = |name: &str| {
+        !name.is_empty() && name.bytes().all(|byte| of_path(&byte)) && !goes_up(name.as_bytes())
+    };
+    let below = TEMPORARY.iter().find_map(|directory| {
+        let (option, name) = text.split_once(directory)?;
+        (is_option(option) && is_temporary(name)).then_some((option, directory, name))
+    });
+    match below {
+        None => text,
+        Some((option, directory, name)) => {
+            let names: Vec<_> = name
+                .split('/')
+                .map(|step| if step.is_empty() { "" } else { "*" })
+                .collect();
+            format!("{option}{directory}{}", names.join("/"))
+        }
     }
 }
 
-/// The word with [`CWD`] for the directory, wherever that is a whole path or the beginning of one.
+/// Whether `text` before a path names an option or a variable, or is nothing.
+fn is_option(text: &str) -> bool {
+    let is_name = |text: &str| {
+        text.bytes()
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+    };
+    match text.strip_suffix('=') {
+        Some(name) => !name.is_empty() && is_name(name),
+        None => text.is_empty() || text.starts_with('-') && is_name(text),
+    }
+}
+
+/// The word with [`PLACE`] for the directory, wherever that is a whole path or the beginning of one.
 fn placed(word: &[u8], cwd: Option<&[u8]>) -> Vec<u8> {
     let Some(cwd) = cwd.filter(|cwd| cwd.len() > 1) else {
         return word.to_vec();
@@ -76,7 +140,7 @@ fn placed(word: &[u8], cwd: Option<&[u8]>) -> Vec<u8> {
     while let Some((first, others)) = rest.split_first() {
         match rest.strip_prefix(cwd) {
             Some(after) if matches!(after.first(), None | Some(b'/' | b':' | b'=' | b',')) => {
-                placed.extend(CWD.as_bytes());
+                placed.push(PLACE);
                 rest = after;
             }
             Some(_) | None => {
@@ -103,36 +167,52 @@ mod tests {
             ("-I/home/u/src/include", "-I${cwd}/include"),
             ("/home/u/src:/home/u/src2", "${cwd}:/home/u/src2"),
             ("/tmp/ccX1.o", "/tmp/*"),
-            ("-o/var/tmp/a/b", "-o/var/tmp/*"),
+            ("-o/var/tmp/a/b", "-o/var/tmp/*/*"),
+            ("--out=/tmp/a/", "--out=/tmp/*/"),
             ("/tmp/", "/tmp/"),
-            ("a*[b]?{c}!", "a[*][[]b[]][?][{]c[}]!"),
-            ("${cwd}", "${cwd}"),
-            ("a\\b", "a\\b"),
+            // Not a path below it, and nothing else.
+            ("x/tmp/a", "x/tmp/a"),
+            ("/tmp/../etc/passwd", "/tmp/../etc/passwd"),
+            ("/tmp/a; id", "/tmp/a; id"),
+            ("--o=/tmp/x:/etc/passwd", "--o=/tmp/x:/etc/passwd"),
+            ("open('/tmp/a')", "open('/tmp/a')"),
+            ("a*[b]?{c}!", "a\\*[b]\\?{c}!"),
+            ("${cwd}", "\\${cwd}"),
+            ("a\\b", "a\\\\b"),
         ] {
             let text = generalised(word.as_bytes(), HERE);
             assert_eq!(text, expected, "{word}");
             let pattern = Pattern::parse(&text).unwrap();
             assert!(pattern.matches(word.as_bytes(), HERE), "{word} {text}");
         }
-        let text = generalised(b"a\xffb", HERE);
-        assert_eq!(text, "a*b");
-        assert!(Pattern::parse(&text).unwrap().matches(b"a\xfe\xfdb", HERE));
+        let text = generalised(b"a\xff\xfeb", HERE);
+        assert_eq!(text, "a??b");
+        let pattern = Pattern::parse(&text).unwrap();
+        assert!(pattern.matches(b"a\xfe\xfdb", HERE) && !pattern.matches(b"a\xfeb", HERE));
     }
 
     #[test]
     fn a_pattern_is_of_the_whole_word_alone() {
         for (pattern, word, is_of) in [
-            ("*.c", "a/b.c", true),
+            ("*.c", "b.c", true),
+            ("*.c", "a/b.c", false),
+            ("**/*.c", "a/b.c", true),
             ("*.c", "b.cc", false),
             ("a", "aa", false),
             ("a", "./a", false),
             ("*", "", true),
-            ("?", "/", true),
+            ("?", "/", false),
+            ("**", "/a/../b", true),
             ("*", "a\nb", true),
+            ("/tmp/*/*", "/tmp/../etc", false),
+            ("/tmp/../*", "/tmp/../etc", true),
             ("${cwd}/*", "/home/u/src/x", true),
             ("${cwd}/*", "/home/u/src2/x", false),
+            ("\\${cwd}", "/home/u/src", false),
             ("/home/u/src/x", "/home/u/src/x", true),
-            ("{a,b}", "b", true),
+            ("{a,b}[c]", "{a,b}[c]", true),
+            ("{a,b}", "a", false),
+            ("\\*", "a", false),
         ] {
             let found = Pattern::parse(pattern).unwrap();
             assert_eq!(
@@ -141,6 +221,8 @@ mod tests {
                 "{pattern} {word}"
             );
         }
-        assert!(Pattern::parse("[a").is_err());
+        for faulty in ["a\\", "${nope}/x"] {
+            assert!(Pattern::parse(faulty).is_err(), "{faulty}");
+        }
     }
 }

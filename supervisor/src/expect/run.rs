@@ -1,8 +1,8 @@
 //! `run --expect`: the list is read before CMD runs, and a session that executed something else has failed.
 
-use std::fs::{File, OpenOptions};
-use std::io::Write;
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, Metadata, OpenOptions, metadata};
+use std::io::{self, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 use super::ExpectError;
@@ -30,25 +30,40 @@ pub(super) struct Output {
 
 impl Output {
     /// # Errors
-    /// If it cannot be opened for writing; it may be no link.
-    pub(super) fn open(path: &Path) -> Result<Self, ExpectError> {
+    /// If it cannot be opened for writing, is a link, or is one of the files that are `read` or written besides.
+    pub(super) fn open<'p>(
+        path: &Path,
+        read: impl IntoIterator<Item = &'p PathBuf>,
+    ) -> Result<Self, ExpectError> {
         let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(true).mode(0o644);
-        let file = options.custom_flags(libc::O_NOFOLLOW).open(path);
+        options.write(true).create(true).truncate(false).mode(0o644);
+        let opened = options.custom_flags(libc::O_NOFOLLOW).open(path);
+        let emptied = opened.and_then(|file| {
+            let own = file.metadata()?;
+            let is_own = |seen: Metadata| (seen.dev(), seen.ino()) == (own.dev(), own.ino());
+            if read
+                .into_iter()
+                .any(|other| metadata(other).is_ok_and(is_own))
+            {
+                return Err(io::Error::other("it is the list, or the log"));
+            }
+            file.set_len(0)?;
+            Ok(file)
+        });
         Ok(Self {
-            file: file.map_err(|error| failed(path, error))?,
+            file: emptied.map_err(|error| failed(path, error))?,
             path: path.to_owned(),
         })
     }
 
     pub(super) fn write(&mut self, difference: &Difference<'_>) -> Result<(), ExpectError> {
-        let report = super::junit::report(difference).map_err(std::io::Error::other);
+        let report = super::junit::report(difference).map_err(io::Error::other);
         let written = report.and_then(|text| self.file.write_all(text.as_bytes()));
         written.map_err(|error| failed(&self.path, error))
     }
 }
 
-fn failed(path: &Path, error: std::io::Error) -> ExpectError {
+fn failed(path: &Path, error: io::Error) -> ExpectError {
     let path = path.to_owned();
     ExpectError::Write { path, error }
 }
@@ -64,7 +79,10 @@ impl Expectations {
         };
         Ok(Some(Self {
             list: List::read(path)?,
-            junit: args.junit.as_deref().map(Output::open).transpose()?,
+            junit: match &args.junit {
+                Some(junit) => Some(Output::open(junit, [path].into_iter().chain(&args.audit))?),
+                None => None,
+            },
         }))
     }
 

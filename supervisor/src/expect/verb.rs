@@ -22,10 +22,14 @@ use crate::places::Places;
 /// If a log or the list cannot be read, the list has faults, or the output cannot be written.
 pub(crate) fn expect(args: &ExpectArgs, out: &mut impl Write) -> Result<ExitStatus, ExpectError> {
     let list = args.against.as_deref().map(List::read).transpose()?;
-    let mut junit = args.junit.as_deref().map(Output::open).transpose()?;
+    let logs = logs(args)?;
+    let mut junit = match &args.junit {
+        Some(junit) => Some(Output::open(junit, logs.iter().chain(&args.against))?),
+        None => None,
+    };
     let mut seen = Seen::default();
-    for log in logs(args)? {
-        seen.read(&log, Whose::All)?;
+    for log in &logs {
+        seen.read(log, Whose::All)?;
     }
     let Some(list) = list else {
         return learn(args, &seen, out);

@@ -8,6 +8,7 @@ mod texts;
 
 use std::borrow::Cow;
 
+use execward_policy::ExecRequest;
 use jiff::Timestamp;
 use serde::Deserialize;
 
@@ -78,6 +79,14 @@ struct EffectRef<'a> {
 struct OutcomeRef<'a> {
     #[serde(borrow)]
     result: Cow<'a, str>,
+    #[serde(default, borrow)]
+    loaded: Option<LoadedRef<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+struct LoadedRef<'a> {
+    #[serde(borrow)]
+    exe: Cow<'a, str>,
 }
 
 /// The exec itself.
@@ -198,6 +207,19 @@ impl<'a> Record<'a> {
     /// What came of an exec that went on: `verified` …
     pub(crate) fn outcome(&self) -> Option<&str> {
         self.outcome.as_ref().map(|outcome| outcome.result.as_ref())
+    }
+
+    /// What was loaded in place of what was judged, for people.
+    pub(crate) fn loaded(&self) -> Option<&str> {
+        let loaded = self.outcome.as_ref()?.loaded.as_ref();
+        loaded.map(|loaded| loaded.exe.as_ref())
+    }
+
+    /// The call with its files as they were found; `None` where no policy was asked.
+    pub(crate) fn request(&self) -> Option<ExecRequest> {
+        let call = self.call().ok()?;
+        let inputs = self.proc.as_ref()?.inputs.as_ref()?;
+        Some(inputs.request(call.argv, call.cwd, &self.raw))
     }
 
     /// The call that it is about, byte for byte.

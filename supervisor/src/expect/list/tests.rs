@@ -6,7 +6,9 @@ fn exec(program: &str, argv: &[&str]) -> Exec {
         program: program.into(),
         argv: Some(argv.iter().map(|word| word.as_bytes().to_vec()).collect()),
         cwd: Some(b"/w".to_vec()),
-        refused: None,
+        interpreter: None,
+        fate: String::new(),
+        oddity: None,
     }
 }
 
@@ -24,7 +26,9 @@ fn an_entry_is_of_its_whole_vector() {
         ("argv = [\"cc\", \"**\"]", &["cc"], true),
         ("argv = [\"cc\", \"**\"]", &["cc", "a", "b"], true),
         ("argv = [\"**\"]", &[], true),
-        ("argv = [\"cc\", \"**\", \"b\"]", &["cc", "a", "b"], true),
+        ("argv = [\"cc\", \"**\", \"b\"]", &["cc", "/a", "b"], true),
+        ("argv = [\"cc\"]", &["/usr/bin/cc"], true),
+        ("argv = [\"cc\"]", &["other"], false),
         ("argv = [\"cc\", \"${cwd}/*.c\"]", &["cc", "/w/a.c"], true),
         ("argv = [\"cc\", \"${cwd}/*.c\"]", &["cc", "/v/a.c"], false),
         ("argv = []", &["cc"], false),
@@ -40,24 +44,41 @@ fn an_entry_is_of_its_whole_vector() {
         argv: None,
         ..exec("/usr/bin/cc", &[])
     };
-    assert!(!of("argv = [\"**\"]").matches(&cut));
+    let any = of("argv = [\"**\"]");
+    assert!(!any.matches(&cut));
+    // By its path it is that; what was loaded is something else.
+    let other = Exec {
+        oddity: Some("other".to_owned()),
+        ..exec("/usr/bin/cc", &["cc"])
+    };
+    assert!(!any.matches(&other));
+    let run_by = |interpreter: &str| Exec {
+        interpreter: Some(interpreter.into()),
+        ..exec("/usr/bin/cc", &["cc"])
+    };
+    let by_dash = of("argv = [\"**\"]\ninterpreter = \"/usr/bin/dash\"");
+    assert!(by_dash.matches(&run_by("/usr/bin/dash")));
+    assert!(!by_dash.matches(&run_by("/usr/bin/python3")));
+    assert!(
+        !any.matches(&run_by("/usr/bin/dash")) && !by_dash.matches(&exec("/usr/bin/cc", &["cc"]))
+    );
 }
 
 #[test]
 fn all_faults_are_said_each_with_its_place() {
-    let text = "version = 2\nexecs = 1\n\n[[exec]]\nprogram = \"/a[\"\nargv = [\"a\", 1]\ncount = -1\n\
+    let text = "version = 2\nexecs = 1\n\n[[exec]]\nprogram = \"${a}\"\nargv = [\"a\", 1]\ncount = -1\n\
         \n[[exec]]\nargv = \"b\"\nnote = 1\n";
     let faults = List::parse("l.toml", text).unwrap_err();
     let faults: Vec<_> = faults.lines().collect();
     let places = [
         "l.toml:1:11: this execward reads version 1",
         "l.toml:2:1: unknown key; there are `version` and `[[exec]]`",
-        "l.toml:5:11: unclosed character class; missing ']'",
+        "l.toml:5:11: only `${cwd}` is known here",
         "l.toml:6:14: this is to be a string",
         "l.toml:7:9: `count` is a number that is not negative",
         "l.toml:9:1: an exec has its `program`",
         "l.toml:10:8: `argv` is a list, the program's name first",
-        "l.toml:11:1: unknown key; an exec has `program`, `argv` and `count`",
+        "l.toml:11:1: unknown key; an exec has `program`, `argv`, `interpreter` and `count`",
     ];
     assert_eq!(faults, places);
     let syntax = List::parse("l", "version = 1\n[[exec]]\nprogram = \nargv = [\n").unwrap_err();
