@@ -152,6 +152,26 @@ pub(crate) fn script_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)>
     None
 }
 
+/// Whether an interpreter is given more to run than its script: by an option before that (`node -r FILE`,
+/// `perl -MX`), or one that nobody knows.
+pub(crate) fn loads_more(image: &Image<'_>) -> bool {
+    let known = image.grammars(Reading::Doubtful).next();
+    let grammar = known.unwrap_or(Grammar::unknown());
+    let mut verb = None;
+    for piece in grammar.read(image.arguments()) {
+        match piece {
+            Piece::Flag(known) if known.option.is_dangerous => return true,
+            Piece::Flag(_) => {}
+            Piece::Unknown(_) => return true,
+            Piece::Operand(operand) => match verb.unwrap_or(grammar).verb(operand) {
+                Some(found) => verb = Some(found),
+                None => return false,
+            },
+        }
+    }
+    false
+}
+
 /// Whether with this option the program is no operand.
 fn brings_program(option: &Opt) -> bool {
     let is_inline = option.takes.kind() == Some(ValueKind::Inline);

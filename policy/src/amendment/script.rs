@@ -2,6 +2,7 @@
 //! that is what runs.
 
 use super::{Amendment, Content, exact, text};
+use crate::dispatch::loads_more;
 use crate::image::Image;
 use crate::operand::Part;
 use crate::request::{ExecRequest, FileKind};
@@ -14,8 +15,11 @@ pub(super) struct Script<'r> {
 }
 
 impl<'r> Script<'r> {
-    /// `None` unless it is one file that is known.
+    /// `None` unless it is one file that is known, and all that runs.
     pub(super) fn of(request: &'r ExecRequest, image: &Image<'_>) -> Option<Self> {
+        if loads_more(image) {
+            return None;
+        }
         let mut scripts = image.files().iter().filter(|it| it.part == Part::Script);
         let (Some(script), None) = (scripts.next(), scripts.next()) else {
             return None;

@@ -266,13 +266,23 @@ fn a_script_is_offered_with_its_content_and_an_interpreter_alone_is_not() {
         ("python3", ""),
         ("bash -c ls /w/a.sh", ""),
         ("env python3 /w/a.py", ""),
+        // What options name runs too, and its content is not known.
+        ("node -r /w/b.js /w/a.js", ""),
+        ("node --import=/w/b.js /w/a.js", ""),
+        ("perl -MX /w/a.pl", ""),
+        ("perl -I. -w /w/a.pl", ""),
+        ("python3 --unknown /w/a.py", ""),
+        ("perl -w /w/a.pl", "exact"),
+        ("node /w/a.js", "exact"),
+        ("deno run --preload /w/b.ts /w/a.ts", ""),
     ] {
         let request = call(line);
         let amendments = policy(RULES).amendments(&request, "a", NOW);
         let scopes: Vec<_> = amendments.iter().map(|it| it.scope.as_str()).collect();
         assert_eq!(scopes.join(" "), offered, "{line}");
         for amendment in amendments {
-            let script = line.split(' ').nth(1).unwrap();
+            let script = line.split(' ').find(|word| word.starts_with("/w/"));
+            let script = script.unwrap();
             assert_eq!(amendment.content, Content::Script(script.into()));
             assert!(amendment.covers.ends_with("as the script is now"));
         }

@@ -55,6 +55,24 @@ fn beside_a_script_a_digest_is_that_of_the_script() {
     assert_eq!(allow.scripts(&request), [b"/w/a.py"]);
 }
 
+/// Editing files in place, perl and ruby run the first; with code as text they edit it.
+#[test]
+fn the_script_is_found_behind_options() {
+    for (line, scripts) in [
+        ("perl /w/a /w/b", &["/w/a"][..]),
+        ("perl -i.bak -w /w/a /w/b", &["/w/a"]),
+        ("ruby -i /w/a", &["/w/a"]),
+        ("perl -i -pe s /w/a", &[]),
+        ("ruby -i -e s /w/a", &[]),
+    ] {
+        let argv: Vec<&str> = line.split(' ').collect();
+        let program = ProgramFile::at(format!("/usr/bin/{}", argv[0]));
+        let found = policy("").scripts(&call(program, &argv));
+        let scripts: Vec<_> = scripts.iter().map(|it| it.as_bytes().to_vec()).collect();
+        assert_eq!(found, scripts, "{line}");
+    }
+}
+
 #[test]
 fn no_script_is_read_for_a_rule_of_another_key() {
     let request = ExecRequest {
