@@ -317,6 +317,23 @@ fn a_question_says_how_far_what_could_be_saved_would_have_reached() {
 }
 
 #[test]
+fn an_exec_is_explained_while_it_waits() {
+    needs_answers!();
+    let mut asking = Asking::sh("", "/usr/bin/touch a");
+    let question = asking.question();
+    let mut words = vec!["explain", &question.id];
+    words.extend(["--policy", "policy.toml", "--log", "audit.jsonl"]);
+    let (code, said) = execward(asking.ground(), &words);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.starts_with("then: ask (rule, rule ask-touch) at "),
+        "{said}"
+    );
+    asking.answer(&["deny", &question.id]);
+    let _records = asking.end();
+}
+
+#[test]
 fn a_question_says_what_could_be_saved_and_that_is_a_rule() {
     needs_answers!();
     let fresh = Ground::new("");

@@ -29,22 +29,25 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
     Ok(text)
 }
 
-/// The line of the last decision in `log` whose ID is meant by `id`.
+/// The line of the last decision in `log` whose ID is meant by `id`; of an exec that waits, its question's.
 pub(crate) fn find(log: &Path, id: &str) -> Result<Vec<u8>, CheckError> {
     let last = find_all(log, id)?.pop();
     last.ok_or_else(|| no_such(log, id))
 }
 
-/// The lines of all decisions in `log` whose ID is meant by `id`: at least one.
+/// The lines of all decisions in `log` whose ID is meant by `id`, or of the question where there is none yet: at
+/// least one.
 pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError> {
     let mut lines = Lines::open(log)?;
-    let (mut found, mut damaged) = (Vec::new(), None);
+    let (mut found, mut asked, mut damaged) = (Vec::new(), Vec::new(), None);
     while let Some(line) = lines.next()? {
         match line.record() {
             Ok(record) => {
                 let is_it = record.exec_id.is_some_and(|own| own.is_meant_by(id));
-                if record.kind == "exec.decision" && is_it {
-                    found.push(line.text.to_vec());
+                match record.kind.as_ref() {
+                    "exec.decision" if is_it => found.push(line.text.to_vec()),
+                    "exec.held" if is_it => asked.push(line.text.to_vec()),
+                    _ => {}
                 }
             }
             Err(error) => damaged = damaged.or(Some(error)),
@@ -52,6 +55,7 @@ pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError>
     }
     match damaged {
         _ if !found.is_empty() => Ok(found),
+        None if !asked.is_empty() => Ok(asked),
         // It may have been in that line.
         Some(Damage { line, error }) => Err(TailError::Damaged { line, error }.into()),
         None => Err(no_such(log, id)),
