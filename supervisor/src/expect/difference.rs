@@ -99,11 +99,9 @@ fn entry_of(exec: &Exec, list: &List, times: &[usize]) -> Option<usize> {
 }
 
 /// What execs that are alike have in common.
-type Kind<'e> = (String, Vec<String>, [Option<&'e str>; 2]);
-
-fn kind(exec: &Exec) -> Kind<'_> {
-    let (program, argv) = normal(exec);
-    (program, argv, [Some(&exec.fate), exec.oddity.as_deref()])
+fn kind(exec: &Exec) -> impl Ord + '_ {
+    let what_ran = (exec.interpreter.as_deref(), exec.oddity.as_deref());
+    (normal(exec), what_ran, exec.fate.as_str())
 }
 
 impl Unexpected<'_> {
