@@ -275,7 +275,10 @@ fn in_words(path: &[u8], request: &ExecRequest) -> String {
     const LONGEST_BYTES: usize = 80;
     let rest = request.argv.iter().skip(1).map(Vec::as_slice);
     let words = std::iter::once(file_name(path)).chain(rest);
-    let words: Vec<String> = words.map(|word| word.escape_ascii().to_string()).collect();
+    // Blanks within a word are to be told from those between two.
+    let quoted = |word: &[u8]| format!("\"{}\"", word.escape_ascii());
+    let words = words.map(|word| said(word).map_or_else(|| quoted(word), str::to_owned));
+    let words: Vec<String> = words.collect();
     let mut line = words.join(" ");
     if line.len() > LONGEST_BYTES {
         line.truncate(LONGEST_BYTES);

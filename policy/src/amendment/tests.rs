@@ -257,6 +257,19 @@ fn what_is_saved_lets_the_call_and_its_like_run_and_no_other() {
 }
 
 #[test]
+fn what_an_exact_rule_covers_tells_its_words_apart() {
+    let mut request = call("touch a");
+    request.argv = ["touch", "a b", "", "\"c"]
+        .map(|word| word.as_bytes().to_vec())
+        .into();
+    let amendments = policy(RULES).amendments(&request, "a", NOW);
+    assert_eq!(
+        amendments[0].covers,
+        r#"`touch "a b" "" "\"c"` in /w, and no other call"#
+    );
+}
+
+#[test]
 fn a_script_is_offered_with_its_content_and_an_interpreter_alone_is_not() {
     for (line, offered) in [
         ("python3 /w/a.py x", "exact"),
