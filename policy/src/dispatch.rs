@@ -157,19 +157,15 @@ pub(crate) fn script_operand<'r>(image: &Image<'r>) -> Option<(&'r [u8], usize)>
 pub(crate) fn loads_more(image: &Image<'_>) -> bool {
     let known = image.grammars(Reading::Doubtful).next();
     let grammar = known.unwrap_or(Grammar::unknown());
-    let mut verb = None;
-    for piece in grammar.read(image.arguments()) {
-        match piece {
-            Piece::Flag(known) if known.option.is_dangerous => return true,
-            Piece::Flag(_) => {}
-            Piece::Unknown(_) => return true,
-            Piece::Operand(operand) => match verb.unwrap_or(grammar).verb(operand) {
-                Some(found) => verb = Some(found),
-                None => return false,
-            },
-        }
-    }
-    false
+    let Some((_, at)) = script_operand(image) else {
+        return true;
+    };
+    let mut before = grammar.read(image.arguments().take(at));
+    before.any(|piece| match piece {
+        Piece::Flag(known) => known.option.is_dangerous,
+        Piece::Unknown(_) => true,
+        Piece::Operand(_) => false,
+    })
 }
 
 /// Whether with this option the program is no operand.
