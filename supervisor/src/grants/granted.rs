@@ -113,14 +113,14 @@ impl Granted {
             return Err(NotGranted::TooMany);
         }
         if span.is_stored() {
-            self.store.check(&self.past)?;
+            self.store.check(&self.past, Patience::Gate)?;
         }
         Ok(())
     }
 
     /// What is wrong with their file. That there is no place for one, or that somebody is at it, is nothing.
     pub(crate) fn problem(&self) -> Option<StoreError> {
-        let problem = self.store.check(&self.past).err();
+        let problem = self.store.check(&self.past, Patience::None).err();
         problem.filter(|error| !matches!(error, StoreError::Locked | StoreError::System { .. }))
     }
 

@@ -24,6 +24,8 @@ use crate::policy::PolicyFile;
 /// How long a change waits for others.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Patience {
+    /// Nothing is worth a wait.
+    None,
     /// Calls of the session wait meanwhile.
     Gate,
     /// Nobody waits but who starts or ends the session.
@@ -33,6 +35,7 @@ pub(crate) enum Patience {
 impl Patience {
     fn duration(self) -> Duration {
         match self {
+            Self::None => Duration::ZERO,
             Self::Gate => Duration::from_millis(200),
             Self::Leisure => Duration::from_secs(5),
         }
@@ -212,8 +215,8 @@ impl Store {
     ///
     /// # Errors
     /// If not.
-    pub(crate) fn check(&self, past: &Past) -> Result<(), StoreError> {
-        let _lock = self.lock(Patience::Gate)?;
+    pub(crate) fn check(&self, past: &Past, patience: Patience) -> Result<(), StoreError> {
+        let _lock = self.lock(patience)?;
         let (file, _) = self.document()?;
         self.expect_unchanged(&file, past)
     }
