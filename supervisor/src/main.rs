@@ -347,10 +347,7 @@ fn log_path(args: &TailArgs) -> Result<std::path::PathBuf, TailError> {
     };
     let places =
         Places::find().map_err(|error| failed("".as_ref(), std::io::Error::other(error)))?;
-    match &args.session {
-        Some(name) => Ok(places.log(name)),
-        None => places
-            .newest_log()
-            .map_err(|error| failed(places.logs(), error)),
-    }
+    places
+        .log_of(args.session.as_deref())
+        .map_err(|error| failed(places.logs(), error))
 }

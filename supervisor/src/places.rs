@@ -138,6 +138,14 @@ impl Places {
             .ok_or_else(|| std::io::ErrorKind::NotFound.into())
     }
 
+    /// The log of session `name`, or without a name the one that was written to last.
+    ///
+    /// # Errors
+    /// As [`Places::newest_log`].
+    pub(crate) fn log_of(&self, name: Option<&str>) -> std::io::Result<PathBuf> {
+        name.map_or_else(|| self.newest_log(), |name| Ok(self.log(name)))
+    }
+
     pub(crate) fn logs(&self) -> &Path {
         &self.logs
     }

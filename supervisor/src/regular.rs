@@ -1,7 +1,7 @@
-//! Opening what must be a regular file: policies and logs that somebody named.
+//! Opening what must be a regular file: policies and logs that somebody named; and writing a new one.
 
 use std::fs::{File, OpenOptions};
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
@@ -20,4 +20,14 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     } else {
         Err(io::Error::other("not a regular file"))
     }
+}
+
+/// Writes `text` to a file that was not there, for its owner alone.
+///
+/// # Errors
+/// What open(2) and write(2) answer; `AlreadyExists` if there is one.
+pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600);
+    options.open(path)?.write_all(text.as_bytes())
 }

@@ -154,14 +154,11 @@ fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> 
     if let Some(path) = &args.log {
         return Ok(path.clone());
     }
-    if let Some(name) = &args.session {
-        return Ok(places.log(name));
-    }
     let failed = |error| CheckError::Read {
         path: Path::to_owned(places.logs()),
         error,
     };
-    places.newest_log().map_err(failed)
+    places.log_of(args.session.as_deref()).map_err(failed)
 }
 
 fn status(decision: Decision) -> ExitStatus {

@@ -1,8 +1,6 @@
 //! `execward audit expect`.
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use super::ExpectError;
@@ -15,6 +13,7 @@ use crate::cli::ExpectArgs;
 use crate::exit::ExitStatus;
 use crate::front;
 use crate::places::Places;
+use crate::regular;
 
 /// Learns a list from logs, or compares logs with one.
 ///
@@ -35,10 +34,10 @@ pub(crate) fn expect(args: &ExpectArgs, out: &mut impl Write) -> Result<ExitStat
         return learn(args, &seen, out);
     };
     let difference = Difference::between(&list, &seen);
+    write!(out, "{difference}")?;
     if let Some(junit) = &mut junit {
         junit.write(&difference)?;
     }
-    write!(out, "{difference}")?;
     Ok(match (seen.gaps.is_empty(), difference.is_none()) {
         (false, _) => ExitStatus::LogDamaged,
         (true, true) => ExitStatus::Success,
@@ -74,10 +73,7 @@ fn create(path: &Path, text: &str) -> Result<(), ExpectError> {
             ExpectError::Write { path, error }
         }
     };
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o644);
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)
+    regular::create(path, text).map_err(failed)
 }
 
 fn logs(args: &ExpectArgs) -> Result<Vec<PathBuf>, ExpectError> {
@@ -85,13 +81,10 @@ fn logs(args: &ExpectArgs) -> Result<Vec<PathBuf>, ExpectError> {
         return Ok(args.logs.clone());
     }
     let places = Places::find()?;
-    if let Some(name) = &args.session {
-        return Ok(vec![places.log(name)]);
-    }
-    let newest = places.newest_log();
-    let newest = newest.map_err(|error| ExpectError::Logs {
+    let log = places.log_of(args.session.as_deref());
+    let log = log.map_err(|error| ExpectError::Logs {
         path: Path::to_owned(places.logs()),
         error,
     })?;
-    Ok(vec![newest])
+    Ok(vec![log])
 }

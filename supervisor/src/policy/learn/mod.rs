@@ -3,9 +3,7 @@
 mod evidence;
 mod text;
 
-use std::fs::OpenOptions;
 use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use execward_policy::{Lesson, Lessons, NoRule};
@@ -17,6 +15,7 @@ use crate::exit::ExitStatus;
 use crate::front;
 use crate::places::Places;
 use crate::recorded::{Lines, Retrial};
+use crate::regular;
 use evidence::{Part, Witness};
 
 /// What the rules are called, with a number behind it.
@@ -77,10 +76,7 @@ fn write(path: Option<&Path>, text: &str, out: &mut impl Write) -> Result<(), Po
             PolicyError::Create { path, error }
         }
     };
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    let mut file = options.open(path).map_err(failed)?;
-    file.write_all(text.as_bytes()).map_err(failed)?;
+    regular::create(path, text).map_err(failed)?;
     Ok(writeln!(out, "wrote {}", path.display())?)
 }
 
