@@ -11,7 +11,7 @@ use crate::interpreter::run_with_own_loader;
 const RULES: &str = "[[deny]]\nid = \"no-mkdir\"\nprogram = \"mkdir\"\n";
 
 /// What each run has of its own is nothing to a list.
-const SCRIPT: &str = "/usr/bin/touch \"$PWD/a\"; file=$(/usr/bin/mktemp /tmp/expect.XXXXXX); \
+const SCRIPT: &str = "/usr/bin/touch \"$PWD/a\"; file=$(/usr/bin/mktemp -p /tmp); \
     /usr/bin/rm \"$file\"; /usr/bin/true \"$(printf 'a\\377')\"";
 
 fn execward(ground: &Ground, words: &[&str]) -> Output {
@@ -55,7 +55,10 @@ fn list(script: &str, counts: &[&str]) -> String {
 
 /// A ground whose sessions are held to this list.
 fn held_to(list: &str) -> Ground {
-    let ground = Ground::full(RULES);
+    hold(Ground::full(RULES), list)
+}
+
+fn hold(ground: Ground, list: &str) -> Ground {
     fs::write(ground.path("list.toml"), list).expect("a list");
     let list = ground.path("list.toml").display().to_string();
     let junit = ground.path("junit.xml").display().to_string();
@@ -177,6 +180,18 @@ fn what_is_not_what_it_is_called_is_expected_by_no_list() {
     assert_eq!(ran.code(), Some(1), "{}", ran.stderr);
     assert!(
         ran.stderr.contains("/t marker (loaded as something else: "),
+        "{}",
+        ran.stderr
+    );
+    // Where nothing is refused, what would have been killed is held to nothing.
+    let rules = "[[deny]]\nid = \"d\"\nprogram = \"DIR/ld\"\n";
+    let ground = hold(Ground::full(rules).option("--observe"), any);
+    let ran = run_with_own_loader(&ground);
+    assert_eq!(ran.outcome(&["./t", "marker"])["result"], "unverified");
+    assert_eq!(ran.code(), Some(1), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("/t marker (held to nothing, since it was only observed"),
         "{}",
         ran.stderr
     );

@@ -12,6 +12,7 @@ use super::seen::{Seen, Whose};
 use crate::cli::RunArgs;
 use crate::exit::ExitStatus;
 use crate::front::{self, Logged};
+use crate::places::Places;
 use crate::ptrace::CommandStatus;
 
 /// What is expected of a session.
@@ -77,12 +78,20 @@ impl Expectations {
         let Some(path) = &args.expect else {
             return Ok(None);
         };
+        let list = List::read(path)?;
+        let Some(junit) = &args.junit else {
+            return Ok(Some(Self { list, junit: None }));
+        };
+        // Without either, the log has a name that nobody knew.
+        let log = match (&args.audit, &args.session) {
+            (Some(audit), _) => Some(audit.clone()),
+            (None, Some(name)) => Some(Places::of(&args.state)?.log(name)),
+            (None, None) => None,
+        };
+        let junit = Output::open(junit, [path].into_iter().chain(&log))?;
         Ok(Some(Self {
-            list: List::read(path)?,
-            junit: match &args.junit {
-                Some(junit) => Some(Output::open(junit, [path].into_iter().chain(&args.audit))?),
-                None => None,
-            },
+            list,
+            junit: Some(junit),
         }))
     }
 
@@ -102,13 +111,15 @@ impl Expectations {
         let mut seen = Seen::default();
         seen.read(&logged.path, Whose::Session(logged))?;
         let difference = Difference::between(&self.list, &seen);
+        if !difference.is_none() {
+            front::say(difference.to_string().trim_end());
+        }
         if let Some(junit) = &mut self.junit {
             junit.write(&difference)?;
         }
         if difference.is_none() {
             return Ok(status);
         }
-        front::say(difference.to_string().trim_end());
         let has_failed = status != ExitStatus::Command(CommandStatus::Exited(0));
         Ok(if has_failed {
             status

@@ -174,12 +174,13 @@ impl Exec {
             }
             other => escaped(other),
         };
-        if outcome == "changed" {
-            let loaded = record
-                .loaded()
-                .map_or(String::new(), |exe| format!(": {}", escaped(exe)));
-            self.oddity = Some(format!("loaded as something else{loaded}"));
-        }
+        let why = match outcome {
+            "changed" => "loaded as something else",
+            "unverified" => "held to nothing, since it was only observed",
+            _ => return,
+        };
+        let loaded = record.loaded().map(|exe| format!(": {}", escaped(exe)));
+        self.oddity = Some(format!("{why}{}", loaded.unwrap_or_default()));
     }
 
     /// As it could be typed.
