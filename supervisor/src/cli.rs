@@ -15,7 +15,7 @@ use clap_complete::Shell;
 
 use crate::approval::Prompt;
 use crate::control::{Scope, Where};
-pub(crate) use audit::{AuditCommand, ExpectArgs, TailArgs};
+pub(crate) use audit::{AuditCommand, ExpectArgs, SealArgs, TailArgs, VerifyArgs};
 pub(crate) use grants::{GrantsCommand, GrantsListArgs, RevokeArgs};
 pub(crate) use hook::{HookCommand, InstallArgs};
 pub(crate) use policy::{
@@ -229,6 +229,12 @@ pub(crate) struct RunArgs {
     /// keep the session waiting, and lose or change what is logged
     #[arg(long)]
     pub(crate) audit_unstable: bool,
+    /// Begin the next file of the log once one has so many bytes (with K, M or G at the end, 1024 each, 64K at least)
+    #[arg(long, value_name = "SIZE", default_value = "64M", value_parser = segment_size)]
+    pub(crate) audit_segment: u64,
+    /// Remove the oldest files of the log where the earlier ones have more bytes together [default: keep all]
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    pub(crate) audit_keep: Option<u64>,
     #[command(flatten)]
     pub(crate) state: StateArgs,
     /// Where the control socket is to be, in a directory of your own [default: found by --session]
@@ -305,6 +311,29 @@ impl WhereArgs {
             (None, None) => Where::Newest,
         }
     }
+}
+
+/// Bytes.
+fn size(text: &str) -> Result<u64, String> {
+    let (digits, unit) = match text.char_indices().last() {
+        Some((at, 'K')) => (text.get(..at), 1 << 10),
+        Some((at, 'M')) => (text.get(..at), 1 << 20),
+        Some((at, 'G')) => (text.get(..at), 1 << 30),
+        _ => (Some(text), 1),
+    };
+    let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_digit()));
+    let number = digits.and_then(|digits| digits.parse::<u64>().ok());
+    let bytes = number.and_then(|number| number.checked_mul(unit));
+    bytes.ok_or_else(|| "a number of bytes, or one with K, M or G behind it".into())
+}
+
+/// Bytes of a file of the log.
+fn segment_size(text: &str) -> Result<u64, String> {
+    const LEAST_BYTES: u64 = 64 << 10;
+    let bytes = size(text)?;
+    let is_enough = bytes >= LEAST_BYTES;
+    let enough = is_enough.then_some(bytes);
+    enough.ok_or_else(|| "64K is the least: a record alone may have that".into())
 }
 
 /// An argument of a tool has a name.

@@ -165,6 +165,7 @@ impl Gate {
             self.interrupt_overdue();
             self.look_at_parked(Instant::now());
             self.count_grants(Instant::now());
+            self.ledger.sign_if_due(&self.watch);
             self.end_subtrees();
             self.reconsider();
             if ready.link {

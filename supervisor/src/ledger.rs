@@ -356,6 +356,16 @@ impl Ledger {
         }
     }
 
+    /// When records are to be signed though no more may come.
+    pub(crate) fn next_checkpoint(&self) -> Option<Instant> {
+        self.log.next_checkpoint()
+    }
+
+    /// Signs those that have waited for it for long.
+    pub(crate) fn sign_if_due(&mut self, watch: &Watch) {
+        watch.during(Activity::Recording, || self.log.sign_if_due());
+    }
+
     /// The digest of the last record.
     pub(crate) fn head(&self) -> String {
         self.log.head()

@@ -69,6 +69,7 @@ mod places;
 mod plan;
 mod policy;
 mod preflight;
+mod proof;
 mod ptrace;
 mod question_view;
 mod readers;
@@ -113,6 +114,7 @@ use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::expect::{ExpectError, Expectations};
 use crate::places::Places;
+use crate::proof::ProofError;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -228,6 +230,14 @@ fn answer_call(args: &AnswerArgs, decision: Decision) -> ExitStatus {
 fn audit(command: &AuditCommand) -> ExitStatus {
     match command {
         AuditCommand::Tail(tail) => show_log(tail),
+        AuditCommand::Verify(args) => told_of(
+            proof::verify(args, &mut std::io::stdout()),
+            ProofError::status,
+        ),
+        AuditCommand::Seal(args) => told_of(
+            proof::seal(args, &mut std::io::stdout()),
+            ProofError::status,
+        ),
         AuditCommand::Expect(args) => told_of(
             expect::expect(args, &mut std::io::stdout()),
             ExpectError::status,
@@ -319,8 +329,9 @@ fn show_log(args: &TailArgs) -> ExitStatus {
         as_json: args.json,
         last: args.lines,
         follows: args.follow,
+        filter: args.filter.meant(),
     };
-    let shown = log_path(args).and_then(|path| audit::tail(&path, how, &mut std::io::stdout()));
+    let shown = log_path(args).and_then(|path| audit::tail(&path, &how, &mut std::io::stdout()));
     match shown {
         Ok(()) => ExitStatus::Success,
         // Whoever reads has seen enough.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use nix::unistd::Uid;
 
-use crate::audit::{LogNote, SessionNote, SessionStart, Supervisor};
+use crate::audit::{Limits, LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::clock;
 use crate::container::Surroundings;
@@ -100,6 +100,14 @@ impl<'a> Plan<'a> {
         (files, self.places.kept())
     }
 
+    /// What becomes of the log as it grows.
+    pub(crate) fn limits(&self) -> Limits {
+        Limits {
+            segment_bytes: self.args.audit_segment,
+            kept_bytes: self.args.audit_keep,
+        }
+    }
+
     /// The first record.
     pub(crate) fn session_start(&self, log: LogNote) -> SessionStart {
         let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
@@ -129,7 +137,7 @@ impl<'a> Plan<'a> {
     }
 
     /// What whoever starts the session is told of it.
-    pub(crate) fn in_words(&self, parking: &Parking, log: LogNote) -> String {
+    pub(crate) fn in_words(&self, parking: &Parking, log: &LogNote) -> String {
         let reach = match &self.user {
             Some(user) => format!("CMD runs as {}", user.in_words()),
             None if self.keeps_caps() => {

@@ -195,7 +195,7 @@ fn start(
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
-    let notice = plan.in_words(&parking, log_note);
+    let notice = plan.in_words(&parking, &log_note);
     let first = ledger.start(plan.session_start(log_note), &watch);
     first.map_err(|error| first_record(&plan, error))?;
     announce(link, &waiting, &notice, (&plan, parking.socket()))?;
@@ -344,7 +344,7 @@ impl Started {
 
 /// Opens the log, which must be on a file system that no member of the session serves, or be meant to.
 fn open_log(plan: &Plan<'_>, kernel: &mut Kernel) -> Result<(Log, Filesystem), SessionError> {
-    let log = Log::open(&plan.log, plan.note.clone())?;
+    let log = Log::open(&plan.log, plan.note.clone(), plan.limits())?;
     let own = kernel.proc.task(Tid::own());
     let own = own.map_err(cannot("look at the gate's own process"))?;
     let filesystem = kernel.filesystems.of(log.as_fd(), &own);

@@ -30,6 +30,7 @@ mod observed;
 mod operated;
 mod pid_namespace;
 mod preflight;
+mod proof;
 mod race;
 mod reload;
 mod replay;

@@ -5,7 +5,7 @@ const TABLE: &str = include_str!("../README.md");
 const FRONT: &str = include_str!("../../README.md");
 
 /// The texts of the kernel tests, and of the one of the policy crate that the front page names.
-const TESTS: [&str; 47] = [
+const TESTS: [&str; 48] = [
     include_str!("../../policy/src/ruleset/tests/tables.rs"),
     include_str!("accept.rs"),
     include_str!("accept/verb.rs"),
@@ -35,6 +35,7 @@ const TESTS: [&str; 47] = [
     include_str!("drills/numbers.rs"),
     include_str!("drills/power.rs"),
     include_str!("preflight.rs"),
+    include_str!("proof.rs"),
     include_str!("race.rs"),
     include_str!("reload.rs"),
     include_str!("rights.rs"),

@@ -225,7 +225,9 @@ impl Ground {
     #[must_use]
     pub fn end(&self, command: Command) -> Ran {
         // Each session's records alone.
-        fs::remove_file(self.path("audit.jsonl")).ok();
+        for file in self.log_files() {
+            fs::remove_file(file).ok();
+        }
         let (status, stdout, stderr) = finish(command);
         Ran {
             status,
@@ -253,12 +255,29 @@ impl Ground {
     /// If a line is no record.
     #[must_use]
     pub fn records(&self) -> Vec<Value> {
-        let text = fs::read_to_string(self.path("audit.jsonl")).unwrap_or_default();
+        let text = self.log_files().into_iter().map(fs::read_to_string);
+        let text = text.map(Result::unwrap_or_default).collect::<String>();
         // A line without its end is being written.
         text.split_inclusive('\n')
             .filter(|line| line.ends_with('\n'))
             .map(|line| serde_json::from_str(line).expect("a record"))
             .collect()
+    }
+
+    /// The log's files, the oldest first.
+    ///
+    /// # Panics
+    /// If the directory cannot be read.
+    #[must_use]
+    pub fn log_files(&self) -> Vec<PathBuf> {
+        let entries = fs::read_dir(self.path("")).expect("a directory");
+        let mut files: Vec<_> = entries
+            .map(|entry| entry.expect("an entry").path())
+            .collect();
+        files.retain(|path| path.display().to_string().contains("audit.jsonl.0"));
+        files.sort();
+        files.push(self.path("audit.jsonl"));
+        files
     }
 
     /// Waits until the log's last record ends the session.

@@ -56,10 +56,39 @@ impl Chain {
     }
 }
 
-impl fmt::Display for Link {
+/// Bytes as they are shown.
+struct Digits<'a>(&'a [u8]);
+
+impl fmt::Display for Digits<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
     }
+}
+
+impl fmt::Display for Link {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Digits(&self.0).fmt(f)
+    }
+}
+
+/// Bytes in hexadecimal.
+pub(crate) fn hexadecimal(bytes: &[u8]) -> String {
+    Digits(bytes).to_string()
+}
+
+/// The digest of a line whose bytes before `,"hash":` are these, behind one whose digest is `prev`; both in hexadecimal.
+/// `None` if `prev` is none.
+pub(crate) fn follows(prev: &str, line: &[u8]) -> Option<String> {
+    let prev = bytes(prev).map(Link)?;
+    Some(prev.next(line).to_string())
+}
+
+/// What `digits` are in hexadecimal.
+pub(super) fn bytes<const N: usize>(digits: &str) -> Option<[u8; N]> {
+    let pairs = digits.as_bytes().chunks(2);
+    let pair = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
+    let bytes = pairs.map(pair).collect::<Option<Vec<u8>>>()?;
+    bytes.try_into().ok()
 }
 
 impl serde::Serialize for Link {

@@ -3,7 +3,8 @@
 //! Each session holds a shared lock on its log for life. Whoever can make that an exclusive one is the
 //! file's only writer, and may cut what lies behind its last whole line.
 
-use std::fs::{File, OpenOptions};
+use std::ffi::OsString;
+use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::fs::{FileExt, MetadataExt, OpenOptionsExt};
@@ -17,22 +18,30 @@ use rustix::io::Errno;
 use super::log::LogError;
 use super::names::Names;
 use super::reserve::{Claim, Reserve};
+use super::segment::directory_of;
 use super::whole::{LINE_MAX_BYTES, end_of_whole, is_of_a_log};
 use crate::fault;
 
 /// How long another session may take to cut its end before the lock is somebody else's.
 const LOCK_DEADLINE: Duration = Duration::from_secs(1);
 
+/// How often another file may have the log's name once the one that had it is open.
+const REPLACED_MAX: usize = 100;
+
 /// An open log file.
 #[derive(Debug)]
 pub(super) struct LogFile {
     pub(super) file: File,
-    path: PathBuf,
+    pub(super) path: PathBuf,
+    /// Its name there.
+    pub(super) name: OsString,
+    /// The directory that it was found in, if that can be read.
+    pub(super) directory: Option<File>,
     /// Those that a power cut may still take.
     names: Names,
     /// Whether a piece of a line may stand behind the last whole one.
     is_torn: bool,
-    reserve: Option<Reserve>,
+    pub(super) reserve: Option<Reserve>,
 }
 
 impl LogFile {
@@ -50,18 +59,13 @@ impl LogFile {
             error,
         };
         let names = Names::make_for(path).map_err(failed)?;
-        let file = opened(path).map_err(failed)?;
-        let seen = file.metadata().map_err(failed)?;
-        if !seen.is_file() {
-            return Err(LogError::NotRegular(path.to_owned()));
-        }
-        share(&file).map_err(|error| match error {
-            Errno::WOULDBLOCK => LogError::Locked(path.to_owned()),
-            other => failed(other.into()),
-        })?;
+        let (file, seen) = shared(path)?;
+        let name = path.file_name().unwrap_or_default().to_owned();
         Ok(Self {
             file,
             path: path.to_owned(),
+            name,
+            directory: File::open(directory_of(path)).ok(),
             names: if seen.len() == 0 {
                 names
             } else {
@@ -85,6 +89,22 @@ impl LogFile {
         }
         self.reserve = Reserve::set_aside(&self.file)?;
         Ok(len - whole)
+    }
+
+    /// The same of another file, which is new.
+    ///
+    /// # Errors
+    /// If a descriptor cannot be copied.
+    pub(super) fn succeeded_by(&self, file: File) -> io::Result<Self> {
+        Ok(Self {
+            file,
+            path: self.path.clone(),
+            name: self.name.clone(),
+            directory: self.directory.as_ref().map(File::try_clone).transpose()?,
+            names: Names::default(),
+            is_torn: false,
+            reserve: None,
+        })
     }
 
     /// Bytes that are set aside for a full disk.
@@ -228,8 +248,36 @@ fn opened(path: &Path) -> io::Result<File> {
         .open(path)
 }
 
+/// Opens the log at `path` with the lock of a session that is not alone.
+fn shared(path: &Path) -> Result<(File, Metadata), LogError> {
+    let failed = |error| LogError::Open {
+        path: path.to_owned(),
+        error,
+    };
+    for _ in 0..REPLACED_MAX {
+        let file = opened(path).map_err(failed)?;
+        let seen = file.metadata().map_err(failed)?;
+        if !seen.is_file() {
+            return Err(LogError::NotRegular(path.to_owned()));
+        }
+        share(&file).map_err(|error| match error {
+            Errno::WOULDBLOCK => LogError::Locked(path.to_owned()),
+            other => failed(other.into()),
+        })?;
+        // Meanwhile another session may have closed this file, and begun the next.
+        let named = std::fs::symlink_metadata(path).map_err(failed)?;
+        if (named.dev(), named.ino()) == (seen.dev(), seen.ino()) {
+            return Ok((file, seen));
+        }
+    }
+    Err(failed(io::ErrorKind::ResourceBusy.into()))
+}
+
 /// Takes the lock of a session that is not alone.
-fn share(file: &File) -> Result<(), Errno> {
+///
+/// # Errors
+/// What flock(2) answers; `WOULDBLOCK` if somebody keeps it for themselves.
+pub(super) fn share(file: &File) -> Result<(), Errno> {
     let start = Instant::now();
     loop {
         match flock(file, FlockOperation::NonBlockingLockShared) {
@@ -241,14 +289,21 @@ fn share(file: &File) -> Result<(), Errno> {
     }
 }
 
+/// Whether no other session may write to `file`, nor will before [`share`].
+///
+/// # Errors
+/// What flock(2) answers.
+pub(super) fn is_alone(file: &File) -> io::Result<bool> {
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(errno) => Err(errno.into()),
+    }
+}
+
 /// Runs `act` while no other session may write to `file`; `None` if one may.
 fn alone<T>(file: &File, act: impl FnOnce() -> io::Result<T>) -> io::Result<Option<T>> {
-    let is_alone = match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => true,
-        Err(Errno::WOULDBLOCK) => false,
-        Err(errno) => return Err(errno.into()),
-    };
-    let done = is_alone.then(act).transpose();
+    let done = is_alone(file)?.then(act).transpose();
     // A lock that changes its kind is let go in between (flock(2)).
     share(file)?;
     done

@@ -4,32 +4,29 @@
 //! the caller; the next one that can be written is preceded by an `audit.gap` that says how many
 //! are missing. A second thread syncs to the disk and writes nothing.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{SyncSender, TrySendError, sync_channel};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use jiff::Timestamp;
 use serde::Serialize;
 
 use super::chain::Link;
-use super::file::LogFile;
-use super::record::{Body, Gap, SessionNote};
+use super::checkpoint::{Checkpoint, Seal};
+use super::file::{LogFile, share};
+use super::record::{Body, Gap, SegmentNote, SessionNote};
 use super::reserve::Claim;
+use super::rotation::{Full, Limits, Schedule};
+use super::segment::First;
 use super::session::LogNote;
+use super::syncer::Syncer;
 use super::text::{Ascii, ExactBytes};
+use super::whole::last_line;
 use crate::clock;
 
 /// Version of the record format.
 const SCHEMA: &str = "1.0";
-
-/// How long the log is left alone between syncs. What is written while one is under way waits for its end,
-/// this long, and for the next: with 12 ms for each (the slowest hundredth on an ordinary disk) a power cut
-/// takes a tenth of a second.
-const SYNC_EVERY: Duration = Duration::from_millis(75);
 
 /// An open log.
 #[derive(Debug)]
@@ -41,7 +38,10 @@ pub(crate) struct Log {
     seq: u64,
     missing: Option<Missing>,
     line: Vec<u8>,
-    syncer: Option<SyncSender<()>>,
+    /// Who signs next; nobody behind the session's last record.
+    seal: Option<Seal>,
+    schedule: Schedule,
+    syncer: Option<Syncer>,
 }
 
 /// Records that could not be written.
@@ -94,7 +94,16 @@ struct Line<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     bytes: Option<&'a ExactBytes>,
     chain: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    checkpoint: Option<Checkpoint>,
     prev: Link,
+}
+
+/// A line that is written nowhere yet, and what comes behind it.
+struct Rendered {
+    link: Link,
+    /// Who signs behind it, of a checkpoint.
+    next: Option<Option<Seal>>,
 }
 
 impl Log {
@@ -102,10 +111,16 @@ impl Log {
     ///
     /// # Errors
     /// If that cannot be done, or `path` is something other than a regular file.
-    pub(crate) fn open(path: &Path, session: SessionNote) -> Result<Self, LogError> {
+    pub(crate) fn open(
+        path: &Path,
+        session: SessionNote,
+        limits: Limits,
+    ) -> Result<Self, LogError> {
         let chain = session.id.clone();
         Ok(Self {
             file: LogFile::open(path)?,
+            seal: Some(Seal::first()?),
+            schedule: Schedule::of(limits, 0, First::default()),
             session,
             chain,
             head: Link::default(),
@@ -123,10 +138,14 @@ impl Log {
     /// If the file cannot be read or written.
     pub(crate) fn prepare(&mut self) -> io::Result<LogNote> {
         let recovered = self.file.prepare()?;
+        let (limits, bytes) = (self.schedule.limits(), self.file.file.metadata()?.len());
+        self.schedule = Schedule::of(limits, bytes, First::of(&self.file.file)?);
         Ok(LogNote {
             recovered_bytes: recovered,
             reserve_bytes: self.file.reserve_bytes(),
             is_unstable: false,
+            key: self.seal.as_ref().map(Seal::public),
+            previous: last_line(&self.file.file, bytes)?,
         })
     }
 
@@ -135,7 +154,7 @@ impl Log {
     /// # Errors
     /// If the thread cannot be had.
     pub(crate) fn start_syncing(mut self) -> io::Result<Self> {
-        self.syncer = Some(start_syncer(self.file.file.try_clone()?)?);
+        self.syncer = Some(Syncer::start(self.file.file.try_clone()?)?);
         Ok(self)
     }
 
@@ -156,7 +175,48 @@ impl Log {
             }
             self.missing = None;
         }
-        self.write(body).inspect_err(|_| self.miss())
+        self.write(body).inspect_err(|_| self.miss())?;
+        self.sign_if_due();
+        self.rotate_if_due();
+        Ok(())
+    }
+
+    /// When something is to be signed though nothing more may be written.
+    pub(crate) fn next_checkpoint(&self) -> Option<Instant> {
+        self.seal.as_ref()?.due(self.seq)
+    }
+
+    /// Signs what has waited for it for long, or is much. What fails is tried with the next record again: it is about no
+    /// exec.
+    pub(crate) fn sign_if_due(&mut self) {
+        if self.next_checkpoint().is_none_or(|at| Instant::now() < at) {
+            return;
+        }
+        if let Err(error) = self.write(&Body::Checkpoint) {
+            tracing::error!(%error, "the log's records are not signed yet");
+            if let Some(seal) = &mut self.seal {
+                seal.postpone();
+            }
+        }
+    }
+
+    /// Begins the next file with what `body` makes of its number, and writes nothing else to the log; whether it could:
+    /// not where a session writes.
+    ///
+    /// # Errors
+    /// If the file cannot be made.
+    pub(crate) fn begin_with(
+        mut self,
+        body: impl FnOnce(SegmentNote) -> Body,
+    ) -> Result<bool, LogError> {
+        let Some(mut next) = self.file.successor()? else {
+            return Ok(false);
+        };
+        let name = next.name.display().to_string();
+        self.render(&body(SegmentNote::opened(next.number, name)))?;
+        next.file.append(&self.line, Claim::Reserve)?;
+        self.file.give_way(next)?;
+        Ok(true)
     }
 
     /// Where it is.
@@ -195,13 +255,24 @@ impl Log {
     }
 
     fn write(&mut self, body: &Body) -> Result<(), LogError> {
-        let next = self.render(body)?;
+        let rendered = self.render(body)?;
         self.file.append(&self.line, Claim::of(body))?;
-        self.head = next;
+        self.wrote(rendered);
+        match &self.syncer {
+            Some(syncer) if syncer.is_told() => Ok(()),
+            None | Some(_) => Ok(self.file.sync()?),
+        }
+    }
+
+    /// The line that was rendered last is in the file.
+    fn wrote(&mut self, rendered: Rendered) {
+        self.head = rendered.link;
         self.seq += 1;
-        match self.syncer.as_ref().map(|syncer| syncer.try_send(())) {
-            Some(Ok(()) | Err(TrySendError::Full(()))) => Ok(()),
-            None | Some(Err(TrySendError::Disconnected(()))) => Ok(self.file.sync()?),
+        self.schedule.wrote(self.line.len());
+        match (rendered.next, &mut self.seal) {
+            (Some(next), seal) => *seal = next,
+            (None, Some(seal)) => seal.wrote(),
+            (None, None) => {}
         }
     }
 
@@ -210,7 +281,12 @@ impl Log {
         self.head.to_string()
     }
 
-    fn render(&mut self, body: &Body) -> Result<Link, LogError> {
+    fn render(&mut self, body: &Body) -> Result<Rendered, LogError> {
+        let seal = self.seal.as_ref().filter(|_| body.signs());
+        let next = match seal {
+            Some(seal) if !body.is_last() => Some(seal.next(self.seq)?),
+            Some(_) | None => None,
+        };
         let line = Line {
             v: SCHEMA,
             body,
@@ -221,16 +297,81 @@ impl Log {
             session: &self.session,
             bytes: body.exact_bytes(),
             chain: &self.chain,
+            checkpoint: seal.map(|seal| seal.checkpoint(self.seq, next.as_ref())),
             prev: self.head,
         };
         self.line.clear();
         let mut serializer = serde_json::Serializer::with_formatter(&mut self.line, Ascii);
         line.serialize(&mut serializer).map_err(io::Error::from)?;
-        // The digest covers all before its own key: without the closing brace.
+        // Signature and digest cover all before their own keys: without the closing brace.
         self.line.pop();
-        let next = self.head.next(&self.line);
-        writeln!(self.line, ",\"hash\":\"{next}\"}}")?;
-        Ok(next)
+        if let Some(seal) = seal {
+            let signature = seal.sign(&self.line);
+            write!(self.line, ",\"sig\":\"{signature}\"")?;
+        }
+        let link = self.head.next(&self.line);
+        writeln!(self.line, ",\"hash\":\"{link}\"}}")?;
+        let next = seal.map(|_| next);
+        Ok(Rendered { link, next })
+    }
+
+    /// Begins the next file of the log where the present one is full or old. What fails is tried again later, and the
+    /// present one goes on.
+    fn rotate_if_due(&mut self) {
+        let Some(why) = self.schedule.is_due().filter(|_| self.seal.is_some()) else {
+            return;
+        };
+        match self.rotate(why) {
+            Ok(true) => self.schedule.start_over(),
+            undone => {
+                self.schedule.postpone();
+                if let Err(error) = undone {
+                    tracing::error!(%error, "the log goes on in the same file");
+                }
+                if let Err(errno) = share(&self.file.file) {
+                    tracing::error!(%errno, "the log's lock is not shared any more");
+                }
+                return;
+            }
+        }
+        if let Err(error) = self.evict() {
+            tracing::error!(%error, "earlier files of the log stay beyond what is to be kept");
+        }
+    }
+
+    /// Whether it could: not where another session writes to the same file.
+    fn rotate(&mut self, why: Full) -> Result<bool, LogError> {
+        let Some(mut next) = self.file.successor()? else {
+            return Ok(false);
+        };
+        let name = next.name.display().to_string();
+        let segment = SegmentNote::closed(next.number - 1, why.as_str());
+        self.write(&Body::Close { segment })?;
+        let segment = SegmentNote::opened(next.number, name);
+        let rendered = self.render(&Body::Open { segment })?;
+        next.file.append(&self.line, Claim::Reserve)?;
+        let syncers = next.file.file.try_clone()?;
+        self.file.give_way(next)?;
+        self.wrote(rendered);
+        if let Some(syncer) = &self.syncer {
+            syncer.go_on_with(syncers);
+        }
+        Ok(true)
+    }
+
+    /// Removes earlier files beyond what is kept, each written down before.
+    fn evict(&mut self) -> Result<(), LogError> {
+        let Some(kept) = self.schedule.kept_bytes() else {
+            return Ok(());
+        };
+        for (segment, bytes) in self.file.surplus(kept)? {
+            let last = self.file.last_of(&segment, bytes)?;
+            let name = segment.name.display().to_string();
+            let note = SegmentNote::evicted(segment.number, name, bytes, last);
+            self.write(&Body::Evicted { segment: note })?;
+            self.file.remove(&segment)?;
+        }
+        Ok(())
     }
 }
 
@@ -238,27 +379,6 @@ impl AsFd for Log {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.file.as_fd()
     }
-}
-
-/// Syncs at most every [`SYNC_EVERY`], and only when something was written.
-fn start_syncer(file: File) -> io::Result<SyncSender<()>> {
-    let (sender, dirty) = sync_channel(1);
-    thread::Builder::new()
-        .name("log-sync".into())
-        .stack_size(128 << 10)
-        .spawn(move || {
-            let mut failed_at: Option<Instant> = None;
-            while dirty.recv().is_ok() {
-                thread::sleep(SYNC_EVERY);
-                if let Err(error) = file.sync_data()
-                    && failed_at.is_none_or(|at| at.elapsed() > Duration::from_secs(60))
-                {
-                    failed_at = Some(Instant::now());
-                    tracing::error!(%error, "cannot sync the audit log");
-                }
-            }
-        })?;
-    Ok(sender)
 }
 
 #[cfg(test)]

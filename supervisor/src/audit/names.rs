@@ -9,6 +9,7 @@ use std::path::Path;
 
 use rustix::io::Errno;
 
+use super::segment::directory_of;
 use crate::places::make_private;
 
 /// The directories that hold them, open: a session may come to have others in their place.
@@ -21,10 +22,7 @@ impl Names {
     /// # Errors
     /// If it cannot be made.
     pub(super) fn make_for(path: &Path) -> io::Result<Self> {
-        let parent = |path: &Path| match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => ".".into(),
-        };
+        let parent = |path: &Path| directory_of(path).to_owned();
         let directory = parent(path);
         let is_missing = |path: &&Path| !path.try_exists().unwrap_or(true);
         let missing = directory.ancestors().take_while(is_missing);
@@ -46,11 +44,19 @@ impl Names {
     /// What fsync(2) answers, but where a file system has it for files alone.
     pub(super) fn sync(&mut self) -> io::Result<()> {
         for holder in std::mem::take(&mut self.0) {
-            match rustix::fs::fsync(&holder) {
-                Ok(()) | Err(Errno::INVAL) => {}
-                Err(errno) => return Err(errno.into()),
-            }
+            sync(&holder)?;
         }
         Ok(())
+    }
+}
+
+/// Waits until the names in a directory are on the disk, where its file system has that.
+///
+/// # Errors
+/// What fsync(2) answers.
+pub(super) fn sync(directory: &File) -> io::Result<()> {
+    match rustix::fs::fsync(directory) {
+        Ok(()) | Err(Errno::INVAL) => Ok(()),
+        Err(errno) => Err(errno.into()),
     }
 }

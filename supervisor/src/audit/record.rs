@@ -114,6 +114,98 @@ pub(crate) enum Body {
     /// Records that could not be written; their execs were refused.
     #[serde(rename = "audit.gap")]
     Gap { gap: Gap },
+    /// All before it in its chain is signed.
+    #[serde(rename = "audit.checkpoint")]
+    Checkpoint,
+    /// A file of the log ends here: with its `number`, and whether its size or its age is the reason.
+    #[serde(rename = "audit.close")]
+    Close { segment: SegmentNote },
+    /// The next one begins, with its `number` and the name that the one before has now.
+    #[serde(rename = "audit.open")]
+    Open { segment: SegmentNote },
+    /// What is wrong with all before is known, and stays as it is: the files as they were found.
+    #[serde(rename = "audit.sealed")]
+    Sealed {
+        sender: Approver,
+        detail: String,
+        segment: SegmentNote,
+        faults: u64,
+        files: Vec<FileNote>,
+    },
+    /// An earlier file of the log is about to be removed: it is more than is to be kept.
+    #[serde(rename = "audit.evicted")]
+    Evicted { segment: SegmentNote },
+}
+
+/// A file of the log.
+#[derive(Debug, Serialize)]
+pub(crate) struct SegmentNote {
+    /// Counted from 1.
+    number: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<&'static str>,
+    /// The name of the one before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    previous: Option<String>,
+    /// Its own name.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    bytes: Option<u64>,
+    /// Its last record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<Position>,
+}
+
+/// A file of the log as it was found.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct FileNote {
+    pub(crate) name: String,
+    pub(crate) sha256: String,
+}
+
+/// Which record.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Position {
+    pub(crate) chain: String,
+    pub(crate) seq: u64,
+    pub(crate) hash: String,
+}
+
+impl SegmentNote {
+    fn of(number: u32) -> Self {
+        Self {
+            number,
+            reason: None,
+            previous: None,
+            name: None,
+            bytes: None,
+            last: None,
+        }
+    }
+
+    pub(super) fn closed(number: u32, reason: &'static str) -> Self {
+        Self {
+            reason: Some(reason),
+            ..Self::of(number)
+        }
+    }
+
+    pub(super) fn opened(number: u32, previous: String) -> Self {
+        Self {
+            previous: Some(previous),
+            ..Self::of(number)
+        }
+    }
+
+    pub(super) fn evicted(number: u32, name: String, bytes: u64, last: Option<Position>) -> Self {
+        Self {
+            name: Some(name),
+            bytes: Some(bytes),
+            last,
+            ..Self::of(number)
+        }
+    }
 }
 
 /// Which session a record belongs to.
@@ -198,6 +290,19 @@ pub(crate) struct Gap {
 }
 
 impl Body {
+    /// Whether it is a checkpoint.
+    pub(super) fn signs(&self) -> bool {
+        matches!(
+            self,
+            Self::Checkpoint | Self::Close { .. } | Self::SessionEnd(_) | Self::Sealed { .. }
+        )
+    }
+
+    /// Whether nothing follows it in its chain.
+    pub(super) fn is_last(&self) -> bool {
+        matches!(self, Self::SessionEnd(_) | Self::Sealed { .. })
+    }
+
     /// The exact bytes of this record's values that are not UTF-8.
     pub(super) fn exact_bytes(&self) -> Option<&ExactBytes> {
         let exact = match self {
@@ -215,7 +320,12 @@ impl Body {
             | Self::SessionStart(_)
             | Self::SessionStop { .. }
             | Self::SessionEnd(_)
-            | Self::Gap { .. } => return None,
+            | Self::Gap { .. }
+            | Self::Checkpoint
+            | Self::Close { .. }
+            | Self::Open { .. }
+            | Self::Sealed { .. }
+            | Self::Evicted { .. } => return None,
         };
         (!exact.is_empty()).then_some(exact)
     }

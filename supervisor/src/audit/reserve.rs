@@ -54,7 +54,12 @@ impl Claim {
             | Body::Summary(_)
             | Body::SessionStop { .. }
             | Body::SessionEnd(_)
-            | Body::Gap { .. } => false,
+            | Body::Gap { .. }
+            | Body::Checkpoint
+            | Body::Close { .. }
+            | Body::Open { .. }
+            | Body::Sealed { .. }
+            | Body::Evicted { .. } => false,
         };
         if is_plain { Self::Plain } else { Self::Reserve }
     }

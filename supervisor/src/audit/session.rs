@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::record::Position;
 use crate::container::Surroundings;
 use crate::ptrace::CommandStatus;
 
@@ -34,8 +35,32 @@ pub(crate) struct SessionStart {
     pub(crate) log: LogNote,
 }
 
+#[cfg(test)]
+impl SessionStart {
+    /// Of a session that never was.
+    pub(crate) fn for_tests(log: LogNote) -> Self {
+        Self {
+            sup: Supervisor {
+                version: "0",
+                pid: 1,
+            },
+            policy: Vec::new(),
+            cmd: Vec::new(),
+            cwd: String::new(),
+            uid: 0,
+            cmd_uid: None,
+            keeps_caps: false,
+            pid_namespace: false,
+            is_observed: false,
+            kernel: String::new(),
+            surroundings: Surroundings::default(),
+            log,
+        }
+    }
+}
+
 /// What the log itself is like.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct LogNote {
     /// Bytes that an earlier writer, or a power cut, left of lines that are not whole.
     #[serde(rename = "recovered", skip_serializing_if = "is_zero")]
@@ -46,6 +71,12 @@ pub(crate) struct LogNote {
     /// Whether somebody serves its file system (`--audit-unstable`).
     #[serde(rename = "unstable", skip_serializing_if = "std::ops::Not::not")]
     pub(crate) is_unstable: bool,
+    /// By what the session's first checkpoint is known: an Ed25519 key in hexadecimal.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) key: Option<String>,
+    /// The last record of another session that stood in the file before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) previous: Option<Position>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -1,6 +1,10 @@
 //! `execward audit tail`: the log as an operator reads it.
 
+mod filter;
+mod line;
+
 use std::collections::VecDeque;
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::thread;
@@ -8,14 +12,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use super::shown::{called, escaped, is_plain, quoted};
-use crate::regular;
+pub(crate) use filter::Filter;
+use filter::Sieve;
+use line::{one_line, printable};
+
+use super::files::{Files, Place};
 
 /// How often a followed log is looked at for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
-
-/// Most bytes of one shown line.
-const SHOWN_MAX_BYTES: usize = 400;
 
 /// Why a log could not be shown.
 #[derive(Debug, thiserror::Error)]
@@ -29,10 +33,10 @@ pub(crate) enum TailError {
         error: io::Error,
     },
     /// A line that is no record.
-    #[error("line {line} of the audit log is no record: {error}")]
+    #[error("{place} of the audit log is no record: {error}")]
     Damaged {
-        /// Counted from 1.
-        line: usize,
+        /// Where.
+        place: Place,
         /// Why not.
         error: serde_json::Error,
     },
@@ -42,7 +46,7 @@ pub(crate) enum TailError {
 }
 
 /// How to show a log.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Shown {
     /// Records as they are instead of one-liners.
     pub(crate) as_json: bool,
@@ -50,46 +54,55 @@ pub(crate) struct Shown {
     pub(crate) last: Option<usize>,
     /// Go on as the log grows.
     pub(crate) follows: bool,
+    pub(crate) filter: Filter,
+}
+
+/// A log whose end may not have come.
+struct Reader<'a> {
+    path: &'a Path,
+    file: BufReader<File>,
+    place: Place,
+    /// Whether the present file gets no more: others begin behind it.
+    is_final: bool,
+    files: Files,
+    line: Vec<u8>,
+}
+
+/// What there is to read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Step {
+    Line,
+    /// A line without its end.
+    Piece,
+    /// Nothing, for now.
+    End,
 }
 
 /// Shows the log at `path` on `out`.
 ///
 /// # Errors
 /// If the log cannot be read, or holds a line that is no record: all others are shown first.
-pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), TailError> {
-    let failed = |error| TailError::Read {
-        path: path.to_owned(),
-        error,
-    };
-    let mut reader = BufReader::new(regular::open(path).map_err(failed)?);
-    let (mut line, mut number) = (Vec::new(), 0);
+pub(crate) fn tail(path: &Path, how: &Shown, out: &mut impl Write) -> Result<(), TailError> {
+    let mut reader = Reader::open(path)?;
+    let mut sieve = Sieve::of(&how.filter);
     let mut damaged = None;
     let mut held: VecDeque<String> = VecDeque::new();
     loop {
-        let start = line.len();
-        reader.read_until(b'\n', &mut line).map_err(failed)?;
-        if !line.ends_with(b"\n") {
-            // The end, or a record that is being written.
-            for shown in held.drain(..) {
-                show(&shown, out)?;
-            }
+        if reader.step(how.follows)? == Step::End {
+            flush(&mut held, out)?;
             if !how.follows {
-                let damaged = damaged.or(record_in(&line, number + 1).err());
                 return damaged.map_or(Ok(()), Err);
             }
-            if line.len() == start {
-                thread::sleep(LOOK_EVERY);
-            }
+            thread::sleep(LOOK_EVERY);
             continue;
         }
-        number += 1;
-        match record_in(&line, number) {
-            Ok(Some(record)) => held.push_back(if how.as_json {
-                trimmed(&line)
+        match reader.record() {
+            Ok(Some(record)) if sieve.passes(&record) => held.push_back(if how.as_json {
+                trimmed(&reader.line)
             } else {
                 printable(&one_line(&record))
             }),
-            Ok(None) => {}
+            Ok(_) => {}
             Err(error) => {
                 if !how.as_json {
                     held.push_back(format!("- {error}"));
@@ -97,272 +110,105 @@ pub(crate) fn tail(path: &Path, how: Shown, out: &mut impl Write) -> Result<(), 
                 damaged = damaged.or(Some(error));
             }
         }
-        line.clear();
-        if how.last.is_some_and(|last| held.len() > last) {
-            held.pop_front();
-        } else if how.last.is_none()
-            && let Some(shown) = held.pop_front()
-        {
-            show(&shown, out)?;
+        reader.line.clear();
+        match how.last {
+            None => flush(&mut held, out)?,
+            Some(last) if held.len() > last => drop(held.pop_front()),
+            Some(_) => {}
         }
     }
 }
 
-/// The record in a line, which two sessions that write to one log may have left empty.
-fn record_in(line: &[u8], number: usize) -> Result<Option<Value>, TailError> {
-    if line.trim_ascii().is_empty() {
-        return Ok(None);
+impl<'a> Reader<'a> {
+    fn open(path: &'a Path) -> Result<Self, TailError> {
+        let none = || io::Error::from(io::ErrorKind::NotFound);
+        let begun = Files::of(path).and_then(|mut files| {
+            let (name, file) = files.next()?.ok_or_else(none)?;
+            Ok((files, name, file))
+        });
+        let (files, name, file) = begun.map_err(|error| failed(path, error))?;
+        Ok(Self {
+            path,
+            file: BufReader::new(file),
+            place: Place::beginning(&name, path),
+            is_final: files.has_more(),
+            files,
+            line: Vec::new(),
+        })
     }
-    let damaged = |error| TailError::Damaged {
-        line: number,
-        error,
-    };
-    serde_json::from_slice(line).map(Some).map_err(damaged)
+
+    /// Reads on, behind what is left of the line.
+    fn step(&mut self, follows: bool) -> Result<Step, TailError> {
+        loop {
+            let read = self.file.read_until(b'\n', &mut self.line);
+            read.map_err(|error| failed(self.path, error))?;
+            let is_whole = self.line.ends_with(b"\n");
+            let has_piece = !self.line.is_empty();
+            if is_whole || has_piece && (self.is_final || !follows) {
+                self.place.line += 1;
+                return Ok(if is_whole { Step::Line } else { Step::Piece });
+            }
+            let has_turned = match self.is_final {
+                true => self.turn_over(),
+                false if follows => self.look_behind(),
+                false => Ok(false),
+            };
+            if !has_turned.map_err(|error| failed(self.path, error))? {
+                return Ok(Step::End);
+            }
+        }
+    }
+
+    /// Goes on with the next file; whether there is one.
+    fn turn_over(&mut self) -> io::Result<bool> {
+        let Some((name, file)) = self.files.next()? else {
+            return Ok(false);
+        };
+        self.file = BufReader::new(file);
+        self.place = Place::beginning(&name, self.path);
+        self.is_final = self.files.has_more();
+        Ok(true)
+    }
+
+    /// Whether another file has the log's name by now. The present one got its last lines before that.
+    fn look_behind(&mut self) -> io::Result<bool> {
+        match Files::behind(self.path, self.file.get_ref()) {
+            Ok(files) => self.files = files,
+            // Removed as a whole: there is nothing to follow any more, but it may come again.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(error) => return Err(error),
+        }
+        self.is_final = self.files.has_more();
+        Ok(self.is_final)
+    }
+
+    /// The record in the line, which two sessions that write to one log may have left empty.
+    fn record(&self) -> Result<Option<Value>, TailError> {
+        if self.line.trim_ascii().is_empty() {
+            return Ok(None);
+        }
+        let damaged = |error| TailError::Damaged {
+            place: self.place.clone(),
+            error,
+        };
+        serde_json::from_slice(&self.line)
+            .map(Some)
+            .map_err(damaged)
+    }
 }
 
-fn show(line: &str, out: &mut impl Write) -> Result<(), TailError> {
-    writeln!(out, "{line}")
-        .and_then(|()| out.flush())
-        .map_err(TailError::Write)
+fn failed(path: &Path, error: io::Error) -> TailError {
+    let path = path.to_owned();
+    TailError::Read { path, error }
+}
+
+fn flush(held: &mut VecDeque<String>, out: &mut impl Write) -> Result<(), TailError> {
+    let shown = held.drain(..).try_for_each(|line| writeln!(out, "{line}"));
+    shown.and_then(|()| out.flush()).map_err(TailError::Write)
 }
 
 fn trimmed(line: &[u8]) -> String {
     super::text::displayed(line.trim_ascii_end())
-}
-
-/// A line without what moves a cursor, also where a log was written by somebody else than a gate.
-fn printable(line: &str) -> String {
-    let escape = |c: char| match c {
-        ' '..='~' => String::from(c),
-        other => other.escape_default().to_string(),
-    };
-    line.chars().map(escape).collect()
-}
-
-/// `TIME ID WHAT …`.
-fn one_line(record: &Value) -> String {
-    let time = text(record, "/ts").get(11..23).unwrap_or_default();
-    let name = text(record, "/session/name");
-    let what = match text(record, "/type") {
-        "exec.decision" => decision(record),
-        "exec.held" => held(record),
-        "escalation.held" => format!("{}, of {}", held(record), from_below(record)),
-        "escalation.settled" => format!(
-            "{} {} ({}), of {}",
-            text(record, "/exec_id"),
-            text(record, "/decision/verdict"),
-            escaped(text(record, "/decision/reason")),
-            from_below(record)
-        ),
-        "exec.outcome" => outcome(record),
-        "tool.decision" => tool(record),
-        "approval.refused" => format!(
-            "- {} may not answer: {}",
-            sender(record),
-            escaped(text(record, "/detail"))
-        ),
-        "grant.added" => format!("- {} says {}", sender(record), grant(record)),
-        "grant.removed" => format!(
-            "- no longer {}, after {} uses",
-            grant(record),
-            number(record, "/grant/uses")
-        ),
-        "policy.loaded" => format!("- {} loads policy {}", sender(record), policy(record)),
-        "policy.rejected" => format!(
-            "- {} offers a policy that is not loaded: {}",
-            sender(record),
-            escaped(text(record, "/detail"))
-        ),
-        "exec.summary" => {
-            format!(
-                "- {} execs of files that are not there",
-                number(record, "/target_missing")
-            )
-        }
-        "session.start" => format!(
-            "- session {name} starts{}: {}{}",
-            observed(record),
-            command(record),
-            recovered(record)
-        ),
-        "session.stop" if record.pointer("/kill") == Some(&Value::Bool(true)) => {
-            format!("- {} kills the session", sender(record))
-        }
-        "session.stop" => format!("- {} ends the session", sender(record)),
-        "session.end" => format!("- session {name} ends: {}", counts(record)),
-        "audit.gap" => {
-            let (count, reason) = (number(record, "/gap/count"), text(record, "/gap/reason"));
-            format!("- {count} records are missing here: {reason}")
-        }
-        other => format!("- {}", escaped(other)),
-    };
-    let mut line = format!("{time} {what}");
-    line.truncate(SHOWN_MAX_BYTES);
-    line.truncate(line.trim_end().len());
-    line
-}
-
-fn from_below(record: &Value) -> String {
-    format!(
-        "session {}, where it is {}",
-        escaped(text(record, "/approval/escalated_from/session")),
-        escaped(text(record, "/approval/escalated_from/requestId"))
-    )
-}
-
-/// Whether everything runs, whatever the verdicts say.
-fn observed(record: &Value) -> &'static str {
-    match record.pointer("/observe") {
-        Some(Value::Bool(true)) => ", only observed",
-        _ => "",
-    }
-}
-
-/// What an earlier session left of a record, if it did.
-fn recovered(record: &Value) -> String {
-    match number(record, "/log/recovered") {
-        0 => String::new(),
-        bytes => format!(" ({bytes} bytes of a torn record are set apart)"),
-    }
-}
-
-fn sender(record: &Value) -> String {
-    let (pid, uid) = (number(record, "/sender/pid"), number(record, "/sender/uid"));
-    format!("process {pid} of uid {uid}")
-}
-
-fn grant(record: &Value) -> String {
-    let [id, action, duration, covers] =
-        ["id", "action", "duration", "covers"].map(|key| text(record, &format!("/grant/{key}")));
-    let covers = escaped(covers);
-    format!("{action} for {duration}: {covers} (grant {})", escaped(id))
-}
-
-fn policy(record: &Value) -> String {
-    let notes = record.pointer("/policy").and_then(Value::as_array);
-    let names = notes
-        .into_iter()
-        .flatten()
-        .map(|note| escaped(text(note, "/name")));
-    names.collect::<Vec<_>>().join(", ")
-}
-
-fn decision(record: &Value) -> String {
-    let id = text(record, "/exec_id");
-    let verdict = text(record, "/decision/verdict");
-    let answer = match (text(record, "/effect/errno"), text(record, "/effect/sent")) {
-        ("", "continue") if matches!(verdict, "ask" | "deny") => ", and goes on".to_owned(),
-        ("", _) => String::new(),
-        (errno, _) => format!(" {errno}"),
-    };
-    let why = ground(record);
-    let program = program(record);
-    format!("{id} {verdict}{answer} ({why}) {program}")
-}
-
-fn held(record: &Value) -> String {
-    let (id, why) = (text(record, "/exec_id"), ground(record));
-    format!("{id} waits for an answer ({why}) {}", program(record))
-}
-
-fn tool(record: &Value) -> String {
-    let (verdict, why) = (text(record, "/decision/verdict"), ground(record));
-    let lists = [
-        ("path", "/tool/paths"),
-        ("url", "/tool/urls"),
-        ("arg", "/tool/args"),
-    ];
-    let named = lists.into_iter().flat_map(|(key, list)| {
-        let words = words(record.pointer(list));
-        words.map(move |word| format!(" {key} {word}"))
-    });
-    let named: String = named.collect();
-    let name = quoted(text(record, "/tool/name"));
-    format!("- {verdict} ({why}) tool {name}{named}")
-}
-
-/// The rule, and the ground where that is another.
-fn ground(record: &Value) -> String {
-    let reason = text(record, "/decision/reason");
-    match (text(record, "/decision/rule/id"), reason) {
-        ("", reason) => reason.to_owned(),
-        (rule, "rule") => format!("rule {rule}"),
-        (rule, reason) => format!("rule {rule}, {reason}"),
-    }
-}
-
-fn program(record: &Value) -> String {
-    let path = record
-        .pointer("/proc/path")
-        .or(record.pointer("/proc/req_path"));
-    let path = path.and_then(Value::as_str).unwrap_or("-");
-    let called = record.pointer("/proc").and_then(called);
-    let called = called.map_or(String::new(), |called| format!(" {called}"));
-    format!("{}{called} {}", escaped(path), arguments(record))
-}
-
-fn outcome(record: &Value) -> String {
-    let difference = match text(record, "/outcome/difference") {
-        "" => String::new(),
-        what => format!(" ({what})"),
-    };
-    let (id, errno) = (text(record, "/exec_id"), text(record, "/outcome/errno"));
-    format!(
-        "{id} -> {}{difference} {errno}",
-        text(record, "/outcome/result")
-    )
-}
-
-fn text<'a>(record: &'a Value, pointer: &str) -> &'a str {
-    record
-        .pointer(pointer)
-        .and_then(Value::as_str)
-        .unwrap_or_default()
-}
-
-fn number(record: &Value, pointer: &str) -> u64 {
-    record.pointer(pointer).and_then(Value::as_u64).unwrap_or(0)
-}
-
-fn arguments(record: &Value) -> String {
-    let argv: Vec<String> = words(record.pointer("/proc/argv")).skip(1).collect();
-    let more = if record.pointer("/proc/argv_cut").is_some() {
-        " ..."
-    } else {
-        ""
-    };
-    format!("{}{more}", argv.join(" "))
-}
-
-fn counts(record: &Value) -> String {
-    let count = record.pointer("/count").and_then(Value::as_object);
-    let shown = count
-        .into_iter()
-        .flatten()
-        .map(|(name, value)| format!("{value} {name}"));
-    shown.collect::<Vec<_>>().join(", ")
-}
-
-/// CMD, whose words are escaped in the record already; a log that somebody has written may have
-/// others.
-fn command(record: &Value) -> String {
-    let words = record.pointer("/cmd").and_then(Value::as_array);
-    let words = words.into_iter().flatten().filter_map(Value::as_str);
-    let printable = |c: char| match c {
-        ' '..='~' => String::from(c),
-        other => other.escape_default().to_string(),
-    };
-    let shown = words.map(|word| match is_plain(word.as_bytes()) {
-        true => word.to_owned(),
-        false => format!("\"{}\"", word.chars().map(printable).collect::<String>()),
-    });
-    shown.collect::<Vec<_>>().join(" ")
-}
-
-fn words(list: Option<&Value>) -> impl Iterator<Item = String> {
-    let words = list.and_then(Value::as_array);
-    let words = words.into_iter().flatten();
-    words.filter_map(Value::as_str).map(quoted)
 }
 
 #[cfg(test)]

@@ -8,6 +8,8 @@
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 
+use super::record::Position;
+
 /// What every line of a log begins with.
 const BEGINNING: &[u8] = b"{\"v\":\"";
 
@@ -43,6 +45,20 @@ pub(super) fn end_of_whole(mut file: &File, len: u64) -> io::Result<u64> {
         }
         end += read as u64;
     }
+}
+
+/// The last record in a file of `len` bytes, if its last line is one.
+///
+/// # Errors
+/// If it cannot be read.
+pub(super) fn last_line(mut file: &File, len: u64) -> io::Result<Option<Position>> {
+    let mut end = Vec::new();
+    file.seek(SeekFrom::Start(len.saturating_sub(LINE_MAX_BYTES)))?;
+    file.take(LINE_MAX_BYTES).read_to_end(&mut end)?;
+    let mut lines = end.trim_ascii_end().rsplit(|byte| *byte == b'\n');
+    Ok(lines
+        .next()
+        .and_then(|line| serde_json::from_slice(line).ok()))
 }
 
 /// Whether what lies from `whole` to `len`, where none of it may stay, was meant to be lines of a log.

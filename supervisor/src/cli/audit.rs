@@ -1,15 +1,25 @@
 //! What is done with audit logs.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Subcommand};
+use globset::{GlobBuilder, GlobMatcher};
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, SpanRelativeTo, Timestamp};
 
 use super::session_name;
+use crate::audit::Filter;
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
     /// Show a log, a line a record
-    Tail(TailArgs),
+    Tail(Box<TailArgs>),
+    /// Say whether a log is whole: nothing changed, nothing missing
+    Verify(VerifyArgs),
+    /// Say that what is wrong with a log is known: a new file begins, and `verify` tells if the rest changes
+    Seal(SealArgs),
     /// Compare what logs have with a list of the execs that are expected, or learn that list
     Expect(ExpectArgs),
 }
@@ -45,6 +55,34 @@ pub(crate) struct ExpectArgs {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct VerifyArgs {
+    /// A file with copies of records that was kept elsewhere, each a line as it was in the log (best those with a
+    /// `checkpoint`); repeat for several
+    #[arg(long, value_name = "FILE")]
+    pub(crate) anchor: Vec<PathBuf>,
+    /// One object of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The session whose log is meant [default: the newest]
+    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log, with all its files
+    pub(crate) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct SealArgs {
+    /// What is known of it, for the log
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) reason: String,
+    /// The session whose log is meant [default: the newest]
+    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log, with all its files
+    pub(crate) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct TailArgs {
     /// Go on as the log grows
     #[arg(short, long)]
@@ -55,9 +93,98 @@ pub(crate) struct TailArgs {
     /// Records as they are, instead of one-liners
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) filter: FilterArgs,
     /// The session whose log to show [default: the newest]
     #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
     pub(crate) session: Option<String>,
     /// The log to show
     pub(crate) log: Option<PathBuf>,
+}
+
+/// Which records are shown; what is missing from the log always is.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Only records that meet all of it")]
+pub(crate) struct FilterArgs {
+    /// What was refused
+    #[arg(long)]
+    deny: bool,
+    /// What a person was asked about
+    #[arg(long)]
+    held: bool,
+    /// What this rule decided
+    #[arg(long, value_name = "ID")]
+    rule: Option<String>,
+    /// What was decided on this ground: rule, default, user, timeout …
+    #[arg(long, value_name = "REASON")]
+    reason: Option<String>,
+    /// Programs whose path is of this pattern: `*` is any text but `/`, `**` any
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    exe: Option<GlobMatcher>,
+    /// Execs with such an argument
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    arg: Option<GlobMatcher>,
+    /// Execs in such a directory
+    #[arg(long, value_name = "GLOB", value_parser = glob)]
+    cwd: Option<GlobMatcher>,
+    /// What was recorded at that time or later: a time, or as long ago as `2h`
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    since: Option<Timestamp>,
+    /// Or earlier
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    until: Option<Timestamp>,
+    /// Decisions that took as long, such as `10ms`
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    slow: Option<Duration>,
+    /// What stands behind the record with this `seq` of its session: where a reader goes on
+    #[arg(long, value_name = "SEQ")]
+    after: Option<u64>,
+}
+
+impl FilterArgs {
+    pub(crate) fn meant(&self) -> Filter {
+        Filter {
+            is_refused: self.deny,
+            is_asked: self.held,
+            rule: self.rule.clone(),
+            reason: self.reason.clone(),
+            program: self.exe.clone(),
+            argument: self.arg.clone(),
+            cwd: self.cwd.clone(),
+            since: self.since,
+            until: self.until,
+            slow: self.slow,
+            after: self.after,
+        }
+    }
+}
+
+fn glob(text: &str) -> Result<GlobMatcher, String> {
+    let glob = GlobBuilder::new(text).literal_separator(true).build();
+    let glob = glob.map_err(|error| error.kind().to_string())?;
+    Ok(glob.compile_matcher())
+}
+
+/// A time, a day's beginning (UTC), or so long before now.
+fn moment(text: &str) -> Result<Timestamp, String> {
+    let unknown =
+        || "write a time such as 2026-11-29T18:00:00Z, a day (UTC), or how long ago: `2h`, `3d`";
+    if let Ok(time) = text.parse() {
+        return Ok(time);
+    }
+    if let Ok(day) = text.parse::<Date>() {
+        let day = day.to_zoned(TimeZone::UTC).map_err(|_| unknown())?;
+        return Ok(day.timestamp());
+    }
+    let span = text.parse::<jiff::Span>().map_err(|_| unknown())?;
+    let ago = span.to_duration(SpanRelativeTo::days_are_24_hours());
+    let now = Timestamp::now();
+    let ago = ago.ok().and_then(|ago| now.checked_sub(ago).ok());
+    Ok(ago.ok_or_else(unknown)?)
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let parsed = text.parse::<SignedDuration>().ok();
+    let duration = parsed.and_then(|it| Duration::try_from(it).ok());
+    duration.ok_or_else(|| "write how long: `10ms`, `2s`".into())
 }

@@ -99,6 +99,7 @@ impl Gate {
             self.texts.next_deadline(),
             self.parking.next_look(),
             self.granted.next_flush(),
+            self.ledger.next_checkpoint(),
         ];
         let Some(next) = next.into_iter().flatten().min() else {
             return PollTimeout::NONE;

@@ -5,9 +5,8 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::Record;
-use crate::audit::TailError;
+use crate::audit::{Files, Place, TailError};
 use crate::check::CheckError;
-use crate::regular;
 
 /// Largest record that is read, in bytes. The gate writes none so long.
 const RECORD_MAX_BYTES: u64 = 64 << 20;
@@ -57,7 +56,7 @@ pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError>
         _ if !found.is_empty() => Ok(found),
         None if !asked.is_empty() => Ok(asked),
         // It may have been in that line.
-        Some(Damage { line, error }) => Err(TailError::Damaged { line, error }.into()),
+        Some(Damage { place, error }) => Err(TailError::Damaged { place, error }.into()),
         None => Err(no_such(log, id)),
     }
 }
@@ -69,27 +68,28 @@ fn no_such(log: &Path, id: &str) -> CheckError {
     }
 }
 
-/// The lines of a log, one after the other.
+/// The lines of a log, one after the other, through all its files.
 pub(crate) struct Lines {
     path: PathBuf,
     reader: Box<dyn BufRead>,
     line: Vec<u8>,
-    number: usize,
+    place: Place,
+    /// What is read behind the present one.
+    files: Option<Files>,
 }
 
 /// A line that is not empty.
 #[derive(Debug)]
 pub(crate) struct Line<'a> {
     pub(crate) text: &'a [u8],
-    number: usize,
+    place: &'a Place,
 }
 
 /// A line that is no record.
 #[derive(Debug, thiserror::Error)]
-#[error("line {line} is no record: {error}")]
+#[error("{place} is no record: {error}")]
 pub(crate) struct Damage {
-    /// Counted from 1.
-    pub(crate) line: usize,
+    pub(crate) place: Place,
     pub(crate) error: serde_json::Error,
 }
 
@@ -99,20 +99,33 @@ impl Lines {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Self, TailError> {
+        let mut lines = Self {
+            path: path.to_owned(),
+            reader: Box::new(io::empty()),
+            line: Vec::new(),
+            place: Place::beginning(path, path),
+            files: None,
+        };
+        if path == Path::new("-") {
+            lines.reader = Box::new(io::stdin().lock());
+        } else {
+            lines.files = Some(Files::of(path).map_err(|error| failed(path, error))?);
+        }
+        Ok(lines)
+    }
+
+    /// Goes on with the next file; whether there is one.
+    fn turn_over(&mut self) -> Result<bool, TailError> {
         // More than a core keeps near is slower.
         const BUFFER_BYTES: usize = 64 << 10;
-        let reader: Box<dyn BufRead> = if path == Path::new("-") {
-            Box::new(io::stdin().lock())
-        } else {
-            let file = regular::open(path).map_err(|error| failed(path, error))?;
-            Box::new(BufReader::with_capacity(BUFFER_BYTES, file))
+        let next = self.files.as_mut().map(Files::next).transpose();
+        let next = next.map_err(|error| failed(&self.path, error))?;
+        let Some((path, file)) = next.flatten() else {
+            return Ok(false);
         };
-        Ok(Self {
-            path: path.to_owned(),
-            reader,
-            line: Vec::new(),
-            number: 0,
-        })
+        self.reader = Box::new(BufReader::with_capacity(BUFFER_BYTES, file));
+        self.place = Place::beginning(&path, &self.path);
+        Ok(true)
     }
 
     /// The next line; two sessions that write to one log may leave empty ones.
@@ -125,16 +138,19 @@ impl Lines {
             let mut reader = self.reader.by_ref().take(RECORD_MAX_BYTES);
             let read = reader.read_until(b'\n', &mut self.line);
             if read.map_err(|error| failed(&self.path, error))? == 0 {
+                if self.turn_over()? {
+                    continue;
+                }
                 return Ok(None);
             }
-            self.number += 1;
+            self.place.line += 1;
             if !self.line.trim_ascii().is_empty() {
                 break;
             }
         }
         Ok(Some(Line {
             text: &self.line,
-            number: self.number,
+            place: &self.place,
         }))
     }
 }
@@ -144,9 +160,14 @@ impl<'a> Line<'a> {
     /// If it is no record.
     pub(crate) fn record(&self) -> Result<Record<'a>, Damage> {
         Record::parse(self.text).map_err(|error| Damage {
-            line: self.number,
+            place: self.place.clone(),
             error,
         })
+    }
+
+    /// Where it is.
+    pub(crate) fn place(&self) -> &'a Place {
+        self.place
     }
 }
 

@@ -16,9 +16,19 @@ fn body(count: u64) -> Body {
     })
 }
 
+/// Of a log that has one file.
+const ONE: Limits = Limits {
+    segment_bytes: u64::MAX,
+    kept_bytes: None,
+};
+
+fn opened(path: &Path) -> Result<Log, LogError> {
+    Log::open(path, session(), ONE)
+}
+
 /// A log that is ready.
 fn ready(path: &Path) -> Log {
-    let mut log = Log::open(path, session()).unwrap();
+    let mut log = opened(path).unwrap();
     log.prepare().unwrap();
     log
 }
@@ -64,7 +74,7 @@ fn a_torn_line_of_an_earlier_writer_is_set_apart_and_said() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("audit.jsonl");
     std::fs::write(&path, "{\"v\":\"1.0\"}\n{\"v\":\"1.0\",\"ty").unwrap();
-    let mut log = Log::open(&path, session()).unwrap();
+    let mut log = opened(&path).unwrap();
     assert_eq!(log.prepare().unwrap().recovered_bytes, 14);
     log.append(&body(1)).unwrap();
     assert_eq!(lines(&path).len(), 2);
@@ -91,7 +101,7 @@ fn what_did_not_reach_the_disk_is_set_apart_with_all_behind_it() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("audit.jsonl");
         std::fs::write(&path, format!("{whole}{lost}")).unwrap();
-        let mut log = Log::open(&path, session()).unwrap();
+        let mut log = opened(&path).unwrap();
         let recovered = log.prepare().unwrap().recovered_bytes;
         assert_eq!(recovered, lost.len() as u64, "{lost:?}");
         log.append(&body(1)).unwrap();
@@ -126,7 +136,7 @@ fn what_may_be_somebody_elses_is_ended_and_stays() {
     };
     assert!(written("no log at all").starts_with("no log at all\n{\"v\":"));
     assert!(written("notes\n\0\0").starts_with("notes\n\0\0\n{\"v\":"));
-    let other = Log::open(&path, session()).unwrap();
+    let other = opened(&path).unwrap();
     let text = written("{\"v\":\"1.0\",\"half");
     assert!(text.starts_with("{\"v\":\"1.0\",\"half\n{\"v\":"), "{text}");
     drop(other);
@@ -196,16 +206,10 @@ fn what_is_no_regular_file_is_refused() {
         0,
     )
     .unwrap();
-    assert!(matches!(
-        Log::open(&fifo, session()),
-        Err(LogError::NotRegular(_))
-    ));
+    assert!(matches!(opened(&fifo), Err(LogError::NotRegular(_))));
     let link = directory.path().join("link");
     std::os::unix::fs::symlink("/dev/null", &link).unwrap();
-    assert!(matches!(
-        Log::open(&link, session()),
-        Err(LogError::Open { .. })
-    ));
+    assert!(matches!(opened(&link), Err(LogError::Open { .. })));
 }
 
 #[test]
@@ -231,3 +235,5 @@ fn records_that_fail_are_counted_in_a_gap_before_the_next() {
     assert_eq!(lines[1]["gap"]["count"], 2);
     assert_eq!(lines[2]["target_missing"], 4);
 }
+
+mod rotation;
