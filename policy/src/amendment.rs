@@ -24,6 +24,7 @@ use crate::image::{Image, Images};
 use crate::mode::State;
 use crate::path::file_name;
 use crate::places::Places;
+use crate::redaction::Masked;
 use crate::request::{ExecRequest, Origin};
 use crate::rule::{Action, Rule};
 use crate::ruleset::Ruleset;
@@ -167,6 +168,8 @@ pub enum NoRule {
     NoDigest,
     /// What holds it back no rule of the user's lifts, or the rule would be longer than anybody reads.
     NoHelp,
+    /// Its arguments hold what looks like a secret, and its rule would, too.
+    Secret,
     /// A person refused a call that the narrowest rule would let run too.
     Refused,
 }
@@ -185,6 +188,7 @@ impl fmt::Display for NoRule {
                 "its rule would be bound to what a file holds, and no digest of that is known"
             }
             Self::NoHelp => "it would be asked about all the same",
+            Self::Secret => "its arguments hold what looks like a secret, and its rule would too",
             Self::Refused => "a person refused the same call",
         })
     }
@@ -200,11 +204,24 @@ impl Ruleset {
             return Vec::new();
         };
         let mut amendments = named.amendments(request, id, &images.program);
+        amendments.retain(|it| !self.tells_secret(it, request));
         amendments.retain(|it| {
             let rule = it.offered_rule();
             rule.is_some_and(|rule| self.would_let(&rule, &images, now))
         });
         amendments
+    }
+
+    /// Whether a rule of this call, or what is said of it, would hold what looks like a secret. One of exactly this call
+    /// always would.
+    pub(crate) fn tells_secret(&self, amendment: &Amendment, request: &ExecRequest) -> bool {
+        let masked = self.redaction().argv(&request.argv);
+        let tells = |secret: &[u8]| {
+            let texts = [&amendment.rule, &amendment.covers];
+            let has = |text: &&String| text.as_bytes().windows(secret.len()).any(|it| it == secret);
+            amendment.scope == Scope::Exact || texts.iter().any(has)
+        };
+        masked.iter().flat_map(Masked::secrets).any(tells)
     }
 
     /// What a call that is asked about is called, if a rule may be made of that.

@@ -96,6 +96,7 @@ impl Ruleset {
             rule.is_some_and(|rule| images.all().any(|image| rule.holds(image, now)))
         };
         let refusals = refusals.into_iter().filter(Amendment::is_short);
+        let refusals = refusals.filter(|it| !self.tells_secret(it, request));
         refusals.filter(holds).collect()
     }
 }

@@ -221,7 +221,7 @@ const KEYS: &[Key] = &[
     optional("safe_bins",        TOP, Form::Table(Section::SafeBins)),
     optional("charter",          TOP, Form::Table(Section::Charter)),
     optional("env",              TOP, Form::Table(Section::Env)),
-    later("audit",               TOP, Form::Table(Section::Audit)),
+    optional("audit",            TOP, Form::Table(Section::Audit)),
 
     optional("security",         MODE, SECURITY),
     optional("ask",              MODE, ASK),
@@ -283,7 +283,7 @@ const KEYS: &[Key] = &[
     optional("last_command",     NOTE, Form::Text(Kind::Free)),
     optional("last_path",        NOTE, Form::Text(Kind::Free)),
     optional("redact",           &[Section::Audit], Form::List(Kind::Word)),
-    optional("env_values",       &[Section::Audit], Form::List(Kind::EnvName)),
+    later("env_values",          &[Section::Audit], Form::List(Kind::EnvName)),
 ];
 
 /// The rows of one section.

@@ -136,6 +136,7 @@ mod places;
 mod preset;
 mod program;
 mod reader;
+mod redaction;
 mod request;
 mod rule;
 mod rule_reader;
@@ -179,6 +180,7 @@ pub use mode::{Ask, Mode, Security};
 pub use outlets::Notify;
 pub use places::Places;
 pub use preset::{BUILTIN, PRESETS, builtin, is_builtin, preset};
+pub use redaction::{MASK, Masked, Redaction};
 pub use request::{
     Ancestor, Destination, ExecRequest, FileKind, Interpreter, Lineage, Origin, ProgramFile,
     RuleKey, Stream,

@@ -10,6 +10,7 @@ use crate::outlets::Outlets;
 use crate::places::Places;
 use crate::preset::{DISTRUSTING, PRESETS, preset};
 use crate::reader::{DraftRule, Part, read};
+use crate::redaction::Redaction;
 use crate::rule::Rule;
 use crate::safe_bin::SafeBins;
 use crate::settings::Modes;
@@ -32,6 +33,7 @@ pub(crate) struct Loaded {
     pub(crate) tools: ToolModes,
     pub(crate) trust: Trust,
     pub(crate) safe_bins: SafeBins,
+    pub(crate) redaction: Redaction,
     /// Whether what the operator typed needs no rule.
     pub(crate) trusts_operator: bool,
 }
@@ -73,13 +75,7 @@ pub(crate) fn load(
             .for_each(|named| named.resolve_head(&resolve));
     }
     charter::intersect(&mut parts);
-    let trust = Trust {
-        named: parts
-            .iter()
-            .flat_map(|part| part.trusted_dirs.iter().cloned())
-            .collect(),
-        watch: WatchList::new(parts.iter().flat_map(|part| part.untrusted.iter().cloned())),
-    };
+    let trust = trust(&parts);
     if faults.is_empty() {
         faults.extend(failing_examples(&parts, places, &trust));
     }
@@ -91,6 +87,7 @@ pub(crate) fn load(
     let settings = parts.iter().map(|part| (part.layer, part.settings));
     let modes = Modes::of(&settings.collect::<Vec<_>>());
     let outlets = Outlets::of(parts.iter().map(|part| (part.layer, &part.outlets)));
+    let redaction = Redaction::joined(parts.iter().map(|part| &part.redaction));
     let rules = parts.into_iter().flat_map(|part| part.rules);
     Ok(Loaded {
         rules: rules.map(|draft| draft.rule).collect(),
@@ -99,8 +96,20 @@ pub(crate) fn load(
         tools,
         trust,
         safe_bins,
+        redaction,
         trusts_operator: !DISTRUSTING.iter().any(|preset| seen.contains(*preset)),
     })
+}
+
+/// What all parts say of files and variables.
+fn trust(parts: &[Part]) -> Trust {
+    Trust {
+        named: parts
+            .iter()
+            .flat_map(|part| part.trusted_dirs.iter().cloned())
+            .collect(),
+        watch: WatchList::new(parts.iter().flat_map(|part| part.untrusted.iter().cloned())),
+    }
 }
 
 /// The parts that may say more than rules and a mode, from the lowest layer: what the last of them

@@ -24,6 +24,7 @@ use crate::mode::{Ask, Security};
 use crate::outlets::Outlets;
 use crate::pattern::PathPattern;
 use crate::places::Places;
+use crate::redaction::Redaction;
 use crate::rule::{Action, Rule};
 use crate::safe_bin::SafeBins;
 use crate::settings::Settings;
@@ -47,6 +48,8 @@ pub(crate) struct Part {
     pub(crate) outlets: Outlets,
     /// `[tools]`.
     pub(crate) tools: ToolModes,
+    /// `[audit] redact`.
+    pub(crate) redaction: Redaction,
     /// Whether the source has `[charter]`, the entries of which are among the rules.
     pub(crate) has_charter: bool,
     pub(crate) rules: Vec<DraftRule>,
@@ -76,6 +79,7 @@ pub(crate) fn read(source: &Source<'_>, standing: Standing, order: usize, places
         settings: Settings::default(),
         outlets: Outlets::default(),
         tools: ToolModes::default(),
+        redaction: Redaction::default(),
         has_charter: false,
         rules: Vec::new(),
         faults,
@@ -173,6 +177,9 @@ impl Reader<'_> {
         }
         if let Some(tools) = fields.value("tools") {
             self.tools(tools);
+        }
+        if let Some(audit) = fields.value("audit") {
+            self.audit(audit);
         }
         if let Some(charter) = fields.value("charter") {
             self.charter(charter);
@@ -282,6 +289,20 @@ impl Reader<'_> {
         for text in fields.texts("untrusted") {
             match kind::env_name(text.text, self.checker.places) {
                 Ok(name) => self.part.untrusted.push(name),
+                Err((message, help)) => self.checker.fault(text.span, message, help),
+            }
+        }
+    }
+
+    fn audit(&mut self, audit: &Spanned<DeValue<'_>>) {
+        let Some(table) = audit.get_ref().as_table() else {
+            return;
+        };
+        self.refuse_of_layer(audit.span(), "`[audit]`");
+        let fields = self.checker.fields(Section::Audit, table, audit.span());
+        for text in fields.texts("redact") {
+            match kind::word(text.text, self.checker.places, Case::Exact) {
+                Ok(word) => self.part.redaction.add(text.text, word),
                 Err((message, help)) => self.checker.fault(text.span, message, help),
             }
         }

@@ -18,6 +18,7 @@ use crate::operand::{self, Part};
 use crate::outlets::{Notify, Outlets};
 use crate::path::absolute;
 use crate::places::Places;
+use crate::redaction::Redaction;
 use crate::request::ExecRequest;
 use crate::rule::{Action, Rule};
 use crate::safe_bin::SafeBins;
@@ -39,6 +40,7 @@ pub struct Ruleset {
     tools: ToolModes,
     pub(crate) safe_bins: SafeBins,
     wants: Wants,
+    redaction: Redaction,
     trusts_operator: bool,
     outlets: Outlets,
 }
@@ -69,6 +71,12 @@ impl Wants {
 }
 
 impl Ruleset {
+    /// What of a call is not written down.
+    #[must_use]
+    pub fn redaction(&self) -> &Redaction {
+        &self.redaction
+    }
+
     /// Reads `sources`, and what they include, as one policy.
     ///
     /// Rules of all sources count together. A key of `[mode]` is the user's, else the one that
@@ -94,6 +102,7 @@ impl Ruleset {
             tools,
             trust,
             safe_bins,
+            redaction,
             trusts_operator,
         } = load(sources, places, includes)?;
         Ok(Self {
@@ -103,6 +112,7 @@ impl Ruleset {
             modes,
             tools,
             safe_bins,
+            redaction,
             trusts_operator,
             outlets,
         })

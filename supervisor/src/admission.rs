@@ -114,7 +114,7 @@ impl Gate {
     fn say_unrecorded(&mut self, args: &ExecArgs, exec_id: ExecId, task: &TaskDir, tgid: Tid) {
         let refusal = Refusal {
             path: &args.path,
-            argv: &args.argv,
+            argv: &self.rules.redaction().argv(&args.argv),
             ground: "its record cannot be written".to_owned(),
             reason: Some("the audit log is full or broken; a person must look at it"),
             instead: None,

@@ -78,7 +78,7 @@ impl Gate {
         });
         let refusal = Refusal {
             path: &args.path,
-            argv: &args.argv,
+            argv: &self.rules.redaction().argv(&args.argv),
             ground: judgement.ground_in_words(),
             reason: judgement.reason_in_words(),
             instead: stop.as_deref().or(judgement.instead.as_deref()),

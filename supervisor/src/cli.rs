@@ -243,6 +243,9 @@ pub(crate) struct RunArgs {
     /// Who is asked where the policy asks
     #[arg(long, value_enum, default_value_t, value_name = "WHO")]
     prompt: Prompt,
+    /// Show those who are asked what looks like a secret in the arguments, which is `***` everywhere else
+    #[arg(long)]
+    pub(crate) reveal: bool,
     /// Let everything run, ask nobody, and log what the policy would have said
     #[arg(long)]
     pub(crate) observe: bool,

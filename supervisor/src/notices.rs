@@ -9,6 +9,7 @@ use std::io::IoSlice;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::time::Duration;
 
+use execward_policy::Masked;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::close;
@@ -220,7 +221,7 @@ pub(crate) fn printable_len(text: &str) -> usize {
 }
 
 /// `name` and the arguments, cut.
-pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
+pub(crate) fn command_in_words(name: &[u8], argv: &[Masked<'_>]) -> String {
     // execveat(2) of a descriptor has no path.
     let mut text = match name {
         b"" => "(a descriptor)".to_owned(),
@@ -231,7 +232,8 @@ pub(crate) fn command_in_words(name: &[u8], argv: &[Vec<u8>]) -> String {
             break;
         }
         text.push(' ');
-        let shown = argument.get(..COMMAND_MAX_BYTES).unwrap_or(argument);
+        let argument = argument.shown();
+        let shown = argument.get(..COMMAND_MAX_BYTES).unwrap_or(&argument);
         // In quotes where it could be taken for more than one word, or for words of this line.
         if is_plain(shown) {
             text += &shown.escape_ascii().to_string();

@@ -45,6 +45,8 @@ pub(crate) struct Parking {
     pub(crate) pending: Pending<Parked>,
     /// Questions of other sessions.
     pub(crate) from_below: Pending<FromBelow>,
+    /// Whether who is asked sees what looks like a secret.
+    pub(crate) reveals: bool,
     /// Where CMD works.
     pub(crate) workspace: Vec<u8>,
     pub(crate) cut_short: CutShort,
@@ -127,6 +129,7 @@ impl Parking {
             control,
             pending: Pending::default(),
             from_below: Pending::default(),
+            reveals: args.reveal,
             workspace: plan.policy.places.workspace.clone(),
             cut_short: CutShort::default(),
             refused: Refused::default(),
@@ -293,14 +296,14 @@ impl Gate {
                 return self.refuse_exec(notification, subject, &judgement);
             }
         };
-        if let Err(why) = self.put_question(asked.higher.as_deref(), required) {
+        if let Err(why) = self.put_question(asked.higher.as_deref(), &subject.args.argv, required) {
             subject.asked = Some(asked);
             return self.refuse_exec(notification, subject, &judgement.without_route(why));
         }
         if approvers == Approvers::Terminal && asked.higher.is_none() {
             let waiting = Waiting {
                 path: path.as_deref().unwrap_or(&subject.args.path),
-                argv: &subject.args.argv,
+                argv: &self.rules.redaction().argv(&subject.args.argv),
                 id: asked.exec_id.to_string(),
                 timeout: self.rules.ask_timeout(),
                 end: judgement.unanswered.in_words(),

@@ -201,7 +201,8 @@ impl Gate {
             return Err(Hindrance::Overload(subject.caller.clone()));
         }
         subject.cwd = subject.view.task().link_text("cwd").unwrap_or_default();
-        subject.program.set_argv(&subject.args.argv);
+        let redaction = self.rules.redaction();
+        subject.program.set_argv(&subject.args.argv, redaction);
         subject.program.set_cwd(&subject.cwd);
         Ok(())
     }

@@ -112,14 +112,20 @@ impl<'a> Plan<'a> {
     pub(crate) fn session_start(&self, log: LogNote) -> SessionStart {
         let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
         let cwd = std::env::current_dir().unwrap_or_default();
-        let cmd = self.args.cmd.iter();
+        let cmd: Vec<_> = self
+            .args
+            .cmd
+            .iter()
+            .map(|word| word.as_bytes().to_vec())
+            .collect();
+        let cmd = self.policy.rules.redaction().argv(&cmd);
         SessionStart {
             sup: Supervisor {
                 version: env!("CARGO_PKG_VERSION"),
                 pid: std::process::id(),
             },
             policy: self.policy.notes.clone(),
-            cmd: cmd.map(|word| show(word.as_bytes())).collect(),
+            cmd: cmd.iter().map(|word| show(&word.shown())).collect(),
             cwd: show(cwd.as_os_str().as_bytes()),
             uid: Uid::current().as_raw(),
             cmd_uid: self.user.as_ref().map(AnotherUser::uid),

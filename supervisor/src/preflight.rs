@@ -5,7 +5,7 @@
 //! a file by a redirection, is seen here or not at all.
 
 use execward_policy::{
-    Action, Destination, ExecRequest, FileKind, Ruleset, ShellCommand, ToolCall, Verdict,
+    Action, Destination, ExecRequest, FileKind, Redaction, Ruleset, ShellCommand, ToolCall, Verdict,
 };
 
 use crate::audit::{ShellNote, quoted};
@@ -14,7 +14,7 @@ use crate::exec::{Destinations, Patience, View};
 use crate::gate::Gate;
 use crate::judge::Judgement;
 use crate::kernel::Kernel;
-use crate::shell::{Analysis, Place, Redirect, Refused, Segment, Step, is_harmless_builtin};
+use crate::shell::{Analysis, Place, Redirect, Segment, Step, is_harmless_builtin};
 use crate::subject::Subject;
 
 /// Most paths of a text that are followed.
@@ -38,7 +38,9 @@ impl Gate {
         let Some(text) = subject.text.take() else {
             return judgement;
         };
-        subject.program.set_shell(note(&text));
+        subject
+            .program
+            .set_shell(note(&text, self.rules.redaction()));
         let denied = match &text {
             Ok(analysis) => {
                 let (rules, kernel) = (&self.rules, &mut self.kernel);
@@ -89,7 +91,7 @@ pub(crate) fn denied<'r>(
             named.push(unseen.program.given);
             shell.destinations = followed.of(named);
             let verdict = rules.denied_in_text(&command, &shell, now)?;
-            Some((verdict, quoted(&segment.raw)))
+            Some((verdict, quoted(&rules.redaction().shown(&segment.raw))))
         }
         Part::File(redirect, mut call) => {
             call.cwd = call.cwd.filter(|cwd| is_entered(cwd, request, followed));
@@ -165,7 +167,7 @@ fn is_denial(verdict: &Verdict<'_>) -> bool {
 }
 
 /// For the record: what is known of a text, or why nothing is.
-pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
+pub(crate) fn note(text: &Result<Analysis, String>, redaction: &Redaction) -> ShellNote {
     let analysis = match text {
         Ok(analysis) => analysis,
         Err(why) => return ShellNote::not_analysed(why),
@@ -173,8 +175,8 @@ pub(crate) fn note(text: &Result<Analysis, String>) -> ShellNote {
     let commands = analysis.segments.iter();
     let untold = analysis.refused.iter();
     ShellNote::of(
-        commands.map(|segment| segment.raw.as_str()),
-        untold.map(Refused::in_words),
+        commands.map(|segment| redaction.shown(&segment.raw)),
+        untold.map(|refused| redaction.shown(&refused.in_words()).into_owned()),
     )
 }
 

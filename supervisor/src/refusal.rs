@@ -1,5 +1,7 @@
 //! What the line on a refused task's standard error says.
 
+use execward_policy::Masked;
+
 use crate::notices::{LINE_MAX_BYTES, bounded_line, command_in_words, is_printable, printable_len};
 use crate::path::file_name;
 use crate::remedy::Remedy;
@@ -8,7 +10,7 @@ use crate::remedy::Remedy;
 #[derive(Debug)]
 pub(crate) struct Refusal<'a> {
     pub(crate) path: &'a [u8],
-    pub(crate) argv: &'a [Vec<u8>],
+    pub(crate) argv: &'a [Masked<'a>],
     /// In parentheses: on what ground.
     pub(crate) ground: String,
     pub(crate) reason: Option<&'a str>,
@@ -64,7 +66,11 @@ fn stop_behind(text: &str) -> &'static str {
 mod tests {
     use super::*;
 
-    fn refusal<'a>(path: &'a [u8], argv: &'a [Vec<u8>], reason: Option<&'a str>) -> Refusal<'a> {
+    fn masked(argv: &[Vec<u8>]) -> Vec<Masked<'_>> {
+        execward_policy::Redaction::default().argv(argv)
+    }
+
+    fn refusal<'a>(path: &'a [u8], argv: &'a [Masked<'a>], reason: Option<&'a str>) -> Refusal<'a> {
         let ground = "rule no-force-push".to_owned();
         Refusal {
             path,
@@ -80,7 +86,7 @@ mod tests {
     #[test]
     fn the_line_says_what_why_and_what_instead() {
         let argv = [b"git".to_vec(), b"push".to_vec()];
-        let line = refusal(b"/usr/bin/git", &argv, Some("history is shared")).line();
+        let line = refusal(b"/usr/bin/git", &masked(&argv), Some("history is shared")).line();
         let expected = "execward: denied git push (rule no-force-push): history is shared. \
                         Instead: push to a branch [3f9c]\n";
         assert_eq!(line, expected.as_bytes());
@@ -91,7 +97,7 @@ mod tests {
         let every: Vec<u8> = (0..=255).collect();
         let argv = [b"x".to_vec(), every.repeat(50), every];
         let reason = "\u{1b}[2J\u{202e}".repeat(200);
-        let line = refusal(b"/tmp/\x1b[31m\n", &argv, Some(&reason)).line();
+        let line = refusal(b"/tmp/\x1b[31m\n", &masked(&argv), Some(&reason)).line();
         assert!(line.len() <= LINE_MAX_BYTES && line.ends_with(b" [3f9c]\n"));
         assert!(
             line[..line.len() - 1]
@@ -104,6 +110,7 @@ mod tests {
         let argv = [b"git".to_vec(), b"push".to_vec()];
         let line = |rule: Option<String>| {
             let remedy = Remedy::of_rule(rule);
+            let argv = masked(&argv);
             let refusal = Refusal {
                 instead: None,
                 remedy: Some(&remedy),

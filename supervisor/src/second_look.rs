@@ -48,7 +48,7 @@ impl Gate {
             },
         };
         outcome.difference = Some(difference.as_str());
-        outcome.set_loaded(&exe, loaded.execfn(), &argv);
+        outcome.set_loaded(&exe, loaded.execfn(), &argv, self.rules.redaction());
         outcome
     }
 

@@ -123,7 +123,9 @@ impl Gate {
             }
             Some(_) | None => judgement,
         };
-        let note = ToolNote::of(&call, text.as_ref().map(preflight::note));
+        let redaction = self.rules.redaction();
+        let shell = text.as_ref().map(|text| preflight::note(text, redaction));
+        let note = ToolNote::of(&call, shell, redaction);
         let written = self
             .ledger
             .tool_decided(note, judgement.decided(), sender, &self.watch);

@@ -193,6 +193,9 @@ impl Learner<'_> {
         let name = self.next_name();
         let amendment = call.named.exact(call.request(), &name, &images.program);
         match amendment.offered_rule().filter(would_let) {
+            _ if self.rules.tells_secret(&amendment, call.request()) => {
+                self.lessons.untaught.push((*at, NoRule::Secret));
+            }
             None => self.lessons.untaught.push((*at, NoRule::NoHelp)),
             Some(rule) if self.lets_any(&rule, self.evidence.refused) => {
                 self.lessons.untaught.push((*at, NoRule::Refused));

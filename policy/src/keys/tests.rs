@@ -55,7 +55,7 @@ fn the_nearest_spelling_is_one_that_works() {
         (Section::Deny, "paht", Some("path")),
         (Section::Deny, "ignore_cas", Some("ignore_case")),
         (Section::Top, "chartr", Some("charter")),
-        (Section::Top, "audt", None),
+        (Section::Audit, "env_value", None),
         (Section::Allow, "priority", None),
     ] {
         assert!(

@@ -49,7 +49,7 @@ fn unknown_keys_and_values_come_with_the_nearest_spelling() {
                 Some(
                     "the keys of the top of the file are `version`, `layer`, `include`, \
                      `trusted_dirs`, `notify`, `mode`, `allow`, `ask`, `deny`, `tools`, \
-                     `safe_bins`, `charter`, `env`"
+                     `safe_bins`, `charter`, `env`, `audit`"
                 )
             ),
         ]
@@ -106,23 +106,19 @@ fn a_key_of_another_section_is_a_fault() {
 
 #[test]
 fn every_key_that_does_not_work_yet_says_so() {
-    let message = "`audit` is not supported by this version yet";
-    assert_fault(
-        "version = 1\naudit = { redact = ['--token'] }",
-        2,
-        1,
-        message,
-    );
+    let message = "`env_values` is not supported by this version yet";
+    assert_fault("version = 1\n[audit]\nenv_values = ['LANG']", 3, 1, message);
 }
 
 #[test]
 fn the_value_of_a_key_that_does_not_work_yet_is_checked_all_the_same() {
-    let found = crate::faults("version = 1\n[audit]\nredact = ['']");
+    let found = crate::faults("version = 1\n[audit]\nredact = ['']\nenv_values = ['A=B']");
     assert_eq!(
         found,
         [
-            "p.toml:2:2: `audit` is not supported by this version yet",
             "p.toml:3:11: the pattern is empty",
+            "p.toml:4:1: `env_values` is not supported by this version yet",
+            "p.toml:4:15: `A=B` is no name",
         ]
     );
 }

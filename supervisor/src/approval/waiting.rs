@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use execward_policy::Masked;
+
 use super::prompt::in_words;
 use crate::notices::{bounded_line, command_in_words};
 
@@ -10,7 +12,7 @@ use crate::notices::{bounded_line, command_in_words};
 pub(crate) struct Waiting<'a> {
     /// The file's own path, or what was passed where it has none.
     pub(crate) path: &'a [u8],
-    pub(crate) argv: &'a [Vec<u8>],
+    pub(crate) argv: &'a [Masked<'a>],
     pub(crate) id: String,
     /// How long, and in words what becomes of it then.
     pub(crate) timeout: Duration,
@@ -42,7 +44,7 @@ mod tests {
         let argv = [b"curl".to_vec(), b"-s\x1b".to_vec()];
         let waiting = Waiting {
             path: b"/usr/bin/curl",
-            argv: &argv,
+            argv: &execward_policy::Redaction::default().argv(&argv),
             id: "3f9c".into(),
             timeout: Duration::from_secs(300),
             end: "denied",

@@ -113,6 +113,7 @@ impl Inputs<'static> {
         request: &ExecRequest,
         variables: &Variables,
         history: Option<History>,
+        secrets: &[Vec<u8>],
         exact: &mut ExactBytes,
     ) -> Self {
         let names = |key: &str, names: &[Vec<u8>], exact: &mut ExactBytes| {
@@ -144,7 +145,7 @@ impl Inputs<'static> {
             interpreters,
             env,
             streams: is_looked_at.then(|| streams(&request.streams, exact)),
-            leads: leads::of(request, exact),
+            leads: leads::of(request, secrets, exact),
             history,
         }
     }

@@ -36,7 +36,7 @@ pub(crate) use inputs::{History, Inputs};
 
 pub(crate) use log::{Log, LogError};
 pub(crate) use outcome::Outcome;
-pub(crate) use program::Program;
+pub(crate) use program::{Program, shown_argv};
 pub(crate) use reason::Reason;
 pub(crate) use record::{
     Body, Caller, Decided, Effect, FileNote, Latency, Position, RuleNote, SessionNote, Summary,

@@ -1,5 +1,6 @@
 //! What came of an exec that went on, as its record says it.
 
+use execward_policy::{Masked, Redaction};
 use serde::Serialize;
 
 use super::program::{argv_digest, cut, shown_argv};
@@ -41,7 +42,8 @@ pub(crate) struct Loaded {
     argc: usize,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     argv_cut: bool,
-    argv_sha256: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    argv_sha256: Option<String>,
 }
 
 impl Outcome {
@@ -54,18 +56,30 @@ impl Outcome {
         }
     }
 
-    pub(crate) fn set_loaded(&mut self, exe: &[u8], execfn: &[u8], argv: &[Vec<u8>]) {
+    pub(crate) fn set_loaded(
+        &mut self,
+        exe: &[u8],
+        execfn: &[u8],
+        argv: &[Vec<u8>],
+        redaction: &Redaction,
+    ) {
+        let masked = redaction.argv(argv);
+        let is_masked = masked.iter().any(Masked::is_masked);
         let exact = &mut self.exact;
         let exe = text(cut(exe), || "/outcome/loaded/exe".into(), exact);
         let execfn = text(cut(execfn), || "/outcome/loaded/execfn".into(), exact);
-        let (shown, is_cut) = shown_argv(argv, "/outcome/loaded/argv", exact);
+        let (shown, is_cut) = shown_argv(
+            masked.iter().map(Masked::shown),
+            "/outcome/loaded/argv",
+            exact,
+        );
         self.loaded = Some(Loaded {
             exe,
             execfn,
             argv: shown,
             argc: argv.len(),
             argv_cut: is_cut,
-            argv_sha256: argv_digest(argv),
+            argv_sha256: (!is_masked).then(|| argv_digest(argv)),
         });
     }
 }

@@ -1,6 +1,6 @@
 //! The exec itself, as records have it.
 
-use execward_policy::{ExecRequest, Variables};
+use execward_policy::{ExecRequest, Masked, Redaction, Variables};
 use serde::Serialize;
 
 use super::chain::digest;
@@ -47,7 +47,10 @@ pub(crate) struct Program {
     /// True if `argv` lacks arguments that a line cannot hold; `argv_sha256` covers all of them.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     argv_cut: bool,
-    /// SHA-256 over the arguments, each with a NUL behind it.
+    /// Which arguments have `***` where something looked like a secret.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    redacted: Vec<usize>,
+    /// SHA-256 over the arguments, each with a NUL behind it. Not of those with secrets: who guesses them would know.
     #[serde(skip_serializing_if = "Option::is_none")]
     argv_sha256: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -66,6 +69,9 @@ pub(crate) struct Program {
     inputs: Option<Box<Inputs<'static>>>,
     #[serde(skip)]
     pub(super) exact: ExactBytes,
+    /// What is not to be written down.
+    #[serde(skip)]
+    secrets: Vec<Vec<u8>>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -129,13 +135,18 @@ impl Program {
         self.req_path = Some(text(path, || "/proc/req_path".into(), &mut self.exact));
     }
 
-    pub(crate) fn set_argv(&mut self, argv: &[Vec<u8>]) {
-        let (shown, is_cut) = shown_argv(argv, "/proc/argv", &mut self.exact);
+    pub(crate) fn set_argv(&mut self, argv: &[Vec<u8>], redaction: &Redaction) {
+        let masked = redaction.argv(argv);
+        let words = masked.iter().map(Masked::shown);
+        let (shown, is_cut) = shown_argv(words, "/proc/argv", &mut self.exact);
+        let numbered = masked.iter().enumerate();
+        let redacted = numbered.filter(|(_, word)| word.is_masked());
+        self.redacted = redacted.map(|(place, _)| place).collect();
+        let secrets = masked.iter().flat_map(Masked::secrets);
+        self.secrets = secrets.map(<[u8]>::to_vec).collect();
         self.argc = Some(argv.len());
-        if is_cut {
-            self.argv_cut = true;
-            self.argv_sha256 = Some(argv_digest(argv));
-        }
+        self.argv_cut = is_cut;
+        self.argv_sha256 = (is_cut && self.secrets.is_empty()).then(|| argv_digest(argv));
         self.argv = Some(shown);
     }
 
@@ -154,7 +165,7 @@ impl Program {
         variables: &Variables,
         history: Option<History>,
     ) {
-        let inputs = Inputs::of(request, variables, history, &mut self.exact);
+        let inputs = Inputs::of(request, variables, history, &self.secrets, &mut self.exact);
         self.inputs = Some(Box::new(inputs));
     }
 
@@ -198,14 +209,15 @@ impl Program {
     }
 }
 
-pub(super) fn shown_argv(
-    argv: &[Vec<u8>],
+pub(crate) fn shown_argv(
+    argv: impl IntoIterator<Item = impl AsRef<[u8]>>,
     pointer: &str,
     exact: &mut ExactBytes,
 ) -> (Vec<String>, bool) {
     let mut left = ARGV_MAX_BYTES;
     let mut shown = Vec::new();
-    for (index, argument) in argv.iter().enumerate() {
+    for (index, argument) in argv.into_iter().enumerate() {
+        let argument = argument.as_ref();
         // Each costs its quotes and comma too.
         let Some(rest) = left.checked_sub(argument.len() + 3) else {
             return (shown, true);

@@ -1,5 +1,7 @@
 //! What records say of the text that a shell is given.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 /// Most commands of a text, and most things that cannot be told of it, in one record.
@@ -28,7 +30,7 @@ pub(crate) struct ShellNote {
 impl ShellNote {
     /// Of a text with these commands, and these things that cannot be told of it.
     pub(crate) fn of<'a>(
-        commands: impl Iterator<Item = &'a str>,
+        commands: impl Iterator<Item = Cow<'a, str>>,
         untold: impl Iterator<Item = String>,
     ) -> Self {
         let mut is_short = true;

@@ -1,6 +1,6 @@
 //! What records say of calls of tools.
 
-use execward_policy::ToolCall;
+use execward_policy::{Redaction, ToolCall};
 use serde::Serialize;
 
 use super::shell::ShellNote;
@@ -25,9 +25,10 @@ pub(crate) struct ToolNote {
 }
 
 impl ToolNote {
-    /// What a message said is text; nothing of it is lost.
-    pub(crate) fn of(call: &ToolCall, shell: Option<ShellNote>) -> Self {
-        let texts = |texts: &[Vec<u8>]| texts.iter().map(|text| displayed(text)).collect();
+    /// What a message said is text; nothing of it is lost but what looks like a secret.
+    pub(crate) fn of(call: &ToolCall, shell: Option<ShellNote>, redaction: &Redaction) -> Self {
+        let shown = |text: &Vec<u8>| displayed(&redaction.text(text).shown());
+        let texts = |texts: &[Vec<u8>]| texts.iter().map(shown).collect();
         Self {
             name: call.tool.clone(),
             paths: texts(&call.paths),

@@ -10,7 +10,7 @@ mod tool;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use execward_policy::Decision;
+use execward_policy::{Decision, MASK};
 
 use crate::approval::ShownAmendment;
 use crate::audit::{TailError, escaped};
@@ -54,6 +54,11 @@ pub(crate) enum CheckError {
          arguments make of the program what it is, or it would be asked about all the same"
     )]
     NotOffered(execward_policy::Scope),
+    #[error(
+        "the log has `***` where the call has what looks like a secret, and a rule of exactly this call would hold \
+         that; see `--rule=flags` or `--rule=prefix`"
+    )]
+    Masked,
     #[error("no exec in `{}` has the ID `{id}`, all of it", log.display())]
     NoSuch { id: String, log: PathBuf },
     #[error("{0}")]
@@ -66,7 +71,7 @@ impl CheckError {
     /// How `check` and `explain` end then.
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
-            Self::NoSuch { .. } | Self::NotOffered(_) => ExitStatus::Finding,
+            Self::NoSuch { .. } | Self::NotOffered(_) | Self::Masked => ExitStatus::Finding,
             // Nobody can say what it comes to, and that is a verdict.
             Self::TooDeep => ExitStatus::WouldDeny,
             Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
@@ -110,6 +115,10 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
                 out,
                 "# Rule {rule} denies this, and no allow lifts a deny: change that rule."
             )?;
+        }
+        let is_masked = |word: &Vec<u8>| word.windows(MASK.len()).any(|part| part == MASK);
+        if call.argv.iter().any(is_masked) {
+            return Err(CheckError::Masked);
         }
         write!(out, "{}", shown::rule(&args.id, &call))?;
         return Ok(ExitStatus::Success);

@@ -42,7 +42,7 @@ use super::escalation::{Escalated, EscalatedFrom, EscalationSettled};
 use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use crate::approval::{FactsDigest, ShownAmendment, ShownScript, ShownVariables};
-use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json};
+use crate::audit::{ExactBytes, ExecId, Program, RuleNote, ascii_json, shown_argv};
 use crate::grants::Span;
 pub(crate) use shown_grant::ShownGrant;
 
@@ -335,6 +335,17 @@ impl Request {
             amendments: Vec::new(),
             escalated_from: None,
         })
+    }
+}
+
+impl Request {
+    /// Shows the arguments as they are, secrets and all: to who is asked, and to nobody else.
+    pub(crate) fn reveal(&mut self, argv: &[Vec<u8>]) {
+        let (argv, _) = shown_argv(argv, "/proc/argv", &mut self.bytes);
+        if let Some(proc) = self.proc.as_object_mut() {
+            proc.insert("argv".to_owned(), argv.into());
+            proc.remove("redacted");
+        }
     }
 }
 

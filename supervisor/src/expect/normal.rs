@@ -99,6 +99,8 @@ pub(super) fn generalised(word: &[u8], cwd: Option<&[u8]>) -> String {
         // The list is UTF-8.
         text.extend(chunk.invalid().iter().map(|_| '?'));
     }
+    // A secret, which the log has not.
+    let text = text.replace("\\*\\*\\*", "**");
     let of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+?".contains(byte);
     let is_temporary = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| of_path(&byte)) && !goes_up(name.as_bytes())

@@ -49,12 +49,16 @@ impl Gate {
     pub(super) fn put_question(
         &self,
         higher: Option<&str>,
-        required: Required,
+        argv: &[Vec<u8>],
+        mut required: Required,
     ) -> Result<(), String> {
         match higher {
             Some(to) => self.escalate(to, required),
             None => {
                 self.notify(&required);
+                if self.parking.reveals {
+                    required.request.reveal(argv);
+                }
                 self.parking.tell(Notice::Asked(Box::new(required)));
                 Ok(())
             }

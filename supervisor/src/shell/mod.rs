@@ -18,6 +18,6 @@ pub(crate) mod process;
 mod words;
 
 pub(crate) use analyser::{Analyser, NotAnalysed};
-pub(crate) use analysis::{Analysis, Place, Redirect, Refused, Segment, Step};
+pub(crate) use analysis::{Analysis, Place, Redirect, Segment, Step};
 pub(crate) use meaning::{Given, given_text, is_harmless_builtin};
 pub(crate) use message::TextId;

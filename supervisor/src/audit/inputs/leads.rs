@@ -51,8 +51,18 @@ fn written_bytes(path: &[u8]) -> usize {
         .sum()
 }
 
-pub(super) fn of(request: &ExecRequest, exact: &mut ExactBytes) -> Vec<LeadNote<'static>> {
+/// Those of a call, but for what may be one of its `secrets`, taken for a path.
+pub(super) fn of(
+    request: &ExecRequest,
+    secrets: &[Vec<u8>],
+    exact: &mut ExactBytes,
+) -> Vec<LeadNote<'static>> {
+    let is_secret = |path: &[u8]| {
+        let mut secrets = secrets.iter();
+        secrets.any(|secret| path.windows(secret.len()).any(|part| part == secret))
+    };
     let mut leads: Vec<_> = request.destinations.iter().collect();
+    leads.retain(|(from, to)| !is_secret(from) && !is_secret(&to.path));
     let bytes = leads.iter().map(|(from, to)| {
         let other = Some(&to.path).filter(|path| path != from);
         LEAD_BYTES + written_bytes(from) + other.map_or(0, |path| written_bytes(path))

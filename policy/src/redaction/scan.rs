@@ -1,0 +1,238 @@
+//! One who goes through the words of a call, or of a shell's text.
+
+use std::ops::Range;
+
+use super::name::{Place, is_secret};
+use super::shape::places;
+use super::{MASK, Masked, Redaction, header, shape, url};
+
+/// Programs with short flags whose value is a secret: the flag, and whether it may only be written right before it.
+const SHORT: [(&[u8], &[u8], bool); 13] = [
+    (b"mysql", b"-p", true),
+    (b"mysqldump", b"-p", true),
+    (b"mysqladmin", b"-p", true),
+    (b"mariadb", b"-p", true),
+    (b"mariadb-dump", b"-p", true),
+    (b"sshpass", b"-p", false),
+    (b"redis-cli", b"-a", false),
+    (b"docker", b"-p", false),
+    (b"podman", b"-p", false),
+    (b"ldapsearch", b"-w", false),
+    (b"ldapmodify", b"-w", false),
+    (b"az", b"-p", false),
+    (b"oc", b"-p", false),
+];
+
+/// Programs whose flag is a secret only behind this word.
+const BEHIND: [(&[u8], &[u8]); 4] = [
+    (b"docker", b"login"),
+    (b"podman", b"login"),
+    (b"az", b"login"),
+    (b"oc", b"login"),
+];
+
+/// Programs that take `USER:PASSWORD` behind these flags.
+const PAIRS: [(&[u8], [&[u8]; 4]); 2] = [
+    (b"curl", [b"-u", b"--user", b"-U", b"--proxy-user"]),
+    (b"smbclient", [b"-U", b"--user", b"-U", b"--user"]),
+];
+
+/// What stands between two words of a shell's text; the last ones begin a command.
+const BLANKS: &[u8] = b" \t\r";
+const STARTS: &[u8] = b"\n;|&(";
+const OTHERS: &[u8] = b"\"'`<>){},?";
+
+/// What the next word is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Next {
+    Any,
+    Secret,
+    /// Of a user and what is secret.
+    Pair,
+}
+
+pub(super) struct Scanner<'r> {
+    redaction: &'r Redaction,
+    program: Vec<u8>,
+    /// Whether the word was there behind which a flag of the program is one.
+    is_behind: bool,
+    next: Next,
+}
+
+impl<'r> Scanner<'r> {
+    pub(super) fn new(redaction: &'r Redaction) -> Self {
+        Self {
+            redaction,
+            program: Vec::new(),
+            is_behind: false,
+            next: Next::Any,
+        }
+    }
+
+    /// What follows are arguments of `program`.
+    pub(super) fn begin(&mut self, program: &[u8]) {
+        self.program = program.to_vec();
+        self.is_behind = false;
+        self.next = Next::Any;
+    }
+
+    /// One argument, or a text.
+    pub(super) fn word<'t>(&mut self, word: &'t [u8]) -> Masked<'t> {
+        let mut secrets: Vec<_> = places(word, MASK).map(|at| at..at + MASK.len()).collect();
+        // It may be any text, if it is a value as a whole.
+        if self.next == Next::Secret && !word.starts_with(b"--") {
+            self.next = Next::Any;
+            secrets.push(0..word.len());
+        } else if self.redaction.has_word(word) {
+            secrets.push(0..word.len());
+        } else {
+            secrets.extend(header::find(word));
+            secrets.extend(url::find(word));
+            secrets.extend(shape::find(word));
+            self.tokens(word, &mut secrets);
+        }
+        let text = word;
+        let secrets = merged(secrets);
+        Masked { text, secrets }
+    }
+
+    fn tokens(&mut self, word: &[u8], secrets: &mut Vec<Range<usize>>) {
+        let mut at = 0;
+        let mut is_start = self.program.is_empty();
+        while at < word.len() {
+            let tail = word.get(at..).unwrap_or_default();
+            let len = tail.iter().take_while(|byte| !is_between(**byte)).count();
+            let token = tail.get(..len).unwrap_or_default();
+            let until = (at + len).min(word.len());
+            if !token.is_empty() {
+                if is_start && !token.contains(&b'=') {
+                    self.begin(crate::path::file_name(token));
+                    is_start = false;
+                }
+                self.token(word, at..until, secrets);
+            }
+            is_start |= word.get(until).is_some_and(|byte| STARTS.contains(byte));
+            at = until + 1;
+        }
+    }
+
+    fn token(&mut self, word: &[u8], at: Range<usize>, secrets: &mut Vec<Range<usize>>) {
+        let token = word.get(at.clone()).unwrap_or_default();
+        self.is_behind |= BEHIND.contains(&(&self.program, token));
+        let is_flag = token.len() > 1 && token.starts_with(b"-");
+        let next = std::mem::replace(&mut self.next, Next::Any);
+        if !is_flag && next != Next::Any {
+            let from = match next {
+                Next::Pair => secret_of_pair(token),
+                Next::Any | Next::Secret => Some(0),
+            };
+            secrets.extend(from.map(|from| at.start + from..at.end));
+            return;
+        }
+        if let Some(of_key) = token.strip_prefix(b"pass:".as_slice()) {
+            secrets.push(at.end - of_key.len()..at.end);
+        }
+        if self.redaction.has_word(token) {
+            secrets.push(at);
+        } else if let Some(equals) = token.iter().position(|byte| *byte == b'=') {
+            secrets.extend(self.assigned(word, &at, equals));
+        } else if is_flag {
+            secrets.extend(self.flag(token, &at));
+        } else if is_secret(token, Place::Word) {
+            secrets.extend(of_json(word, at.end));
+        }
+    }
+
+    /// The value in `NAME=VALUE`, if the name has one that is a secret.
+    fn assigned(&self, word: &[u8], at: &Range<usize>, equals: usize) -> Option<Range<usize>> {
+        let token = word.get(at.clone())?;
+        let name = token.get(..equals)?;
+        let is_of_url = at.start > 0 && word.get(..at.start)?.contains(&b'?');
+        let place = if is_of_url { Place::Url } else { Place::Word };
+        if !is_secret(name, place) && !self.redaction.has_flag(name) {
+            return None;
+        }
+        let from = at.start + equals + 1;
+        // In a shell's text the value may stand in quotes, or be a variable's.
+        let quote = word.get(from).filter(|byte| b"\"'".contains(byte));
+        match quote {
+            Some(quote) if from == at.end => {
+                let tail = word.get(from + 1..)?;
+                let len = tail.iter().take_while(|byte| *byte != quote).count();
+                not_a_variable(word, from + 1..from + 1 + len)
+            }
+            _ => not_a_variable(word, from..at.end),
+        }
+    }
+
+    /// The value that is written right behind a flag; else the next word may be one.
+    fn flag(&mut self, token: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
+        if self.redaction.has_flag(token) || token.len() > 2 && is_secret(token, Place::Word) {
+            self.next = Next::Secret;
+            return None;
+        }
+        if let Some(len) = self.redaction.attached(token) {
+            return Some(at.start + len..at.end);
+        }
+        let pairs = PAIRS.iter().find(|(program, _)| *program == self.program);
+        if pairs.is_some_and(|(_, flags)| flags.contains(&token)) {
+            self.next = Next::Pair;
+            return None;
+        }
+        if pairs.is_some() && (token.starts_with(b"-u") || token.starts_with(b"-U")) {
+            return secret_of_pair(token).map(|from| at.start + from..at.end);
+        }
+        let short = SHORT.iter().find(|(program, ..)| *program == self.program);
+        let (program, flag, is_attached) = short?;
+        let is_bound = BEHIND.iter().any(|(bound, _)| bound == program);
+        if is_bound && !self.is_behind {
+            return None;
+        }
+        if token == *flag && !is_attached {
+            self.next = Next::Secret;
+            return None;
+        }
+        (token.len() > 2 && token.starts_with(flag)).then(|| at.start + 2..at.end)
+    }
+}
+
+fn is_between(byte: u8) -> bool {
+    BLANKS.contains(&byte) || STARTS.contains(&byte) || OTHERS.contains(&byte)
+}
+
+/// Where it begins in `USER:SECRET` or `USER%SECRET`.
+fn secret_of_pair(token: &[u8]) -> Option<usize> {
+    let at = token.iter().position(|byte| b":%".contains(byte))?;
+    (at + 1 < token.len()).then_some(at + 1)
+}
+
+fn not_a_variable(word: &[u8], at: Range<usize>) -> Option<Range<usize>> {
+    let value = word.get(at.clone())?;
+    (!value.is_empty() && !value.starts_with(b"$")).then_some(at)
+}
+
+/// The value in `"NAME": "VALUE"`, behind the name.
+fn of_json(word: &[u8], from: usize) -> Option<Range<usize>> {
+    let tail = word.get(from..)?.strip_prefix(b"\"")?.trim_ascii_start();
+    let value = tail
+        .strip_prefix(b":")?
+        .trim_ascii_start()
+        .strip_prefix(b"\"")?;
+    let start = word.len() - value.len();
+    let len = value.iter().take_while(|byte| **byte != b'"').count();
+    (len > 0).then(|| start..start + len)
+}
+
+/// In their order, those that touch as one.
+fn merged(mut ranges: Vec<Range<usize>>) -> Vec<Range<usize>> {
+    ranges.retain(|range| !range.is_empty());
+    ranges.sort_unstable_by_key(|range| (range.start, range.end));
+    let mut merged: Vec<Range<usize>> = Vec::new();
+    for range in ranges {
+        match merged.last_mut() {
+            Some(last) if range.start <= last.end => last.end = last.end.max(range.end),
+            _ => merged.push(range),
+        }
+    }
+    merged
+}

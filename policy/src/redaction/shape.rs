@@ -1,0 +1,71 @@
+//! Keys that are known by how they look.
+
+use std::ops::Range;
+
+/// How one begins, and how many more characters it has at least.
+const SHAPES: [(&[u8], usize); 27] = [
+    (b"AKIA", 16),
+    (b"ASIA", 16),
+    (b"ghp_", 20),
+    (b"gho_", 20),
+    (b"ghu_", 20),
+    (b"ghs_", 20),
+    (b"ghr_", 20),
+    (b"github_pat_", 20),
+    (b"glpat-", 16),
+    (b"gldt-", 16),
+    (b"xoxa-", 10),
+    (b"xoxb-", 10),
+    (b"xoxp-", 10),
+    (b"xoxr-", 10),
+    (b"xoxs-", 10),
+    (b"sk-", 20),
+    (b"sk_live_", 16),
+    (b"rk_live_", 16),
+    (b"sk_test_", 16),
+    (b"AIza", 30),
+    (b"ya29.", 20),
+    (b"eyJ", 20),
+    (b"npm_", 30),
+    (b"pypi-", 30),
+    (b"hf_", 30),
+    (b"SG.", 30),
+    (b"dop_v1_", 30),
+];
+
+/// How a private key begins, and ends.
+const PRIVATE: (&[u8], &[u8]) = (b"PRIVATE KEY-----", b"-----END");
+
+/// The secrets among the bytes of `text`: what is behind the beginnings.
+pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
+    let mut found = Vec::new();
+    for (begins, least) in SHAPES {
+        for at in places(text, begins) {
+            let from = at + begins.len();
+            let is_within = at.checked_sub(1).and_then(|before| text.get(before));
+            let tail = text.get(from..).unwrap_or_default();
+            let len = tail.iter().take_while(|byte| is_of_key(**byte)).count();
+            if len >= least && !is_within.is_some_and(u8::is_ascii_alphanumeric) {
+                found.push(from..from + len);
+            }
+        }
+    }
+    for at in places(text, PRIVATE.0) {
+        let from = at + PRIVATE.0.len();
+        let end = places(text, PRIVATE.1).find(|end| *end >= from);
+        found.push(from..end.unwrap_or(text.len()));
+    }
+    found
+}
+
+fn is_of_key(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"_-.=+/".contains(&byte)
+}
+
+/// Where `part` stands in `text`.
+pub(super) fn places<'t>(text: &'t [u8], part: &'t [u8]) -> impl Iterator<Item = usize> + 't {
+    let windows = text.windows(part.len().max(1)).enumerate();
+    windows
+        .filter(move |(_, window)| *window == part)
+        .map(|(at, _)| at)
+}

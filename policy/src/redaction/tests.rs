@@ -1,0 +1,220 @@
+use super::*;
+use crate::case::Case;
+use crate::places::Places;
+
+fn with(entries: &[&str]) -> Redaction {
+    let mut redaction = Redaction::default();
+    for entry in entries {
+        let word = Word::parse(entry, &Places::of_tests(), Case::Exact).unwrap();
+        redaction.add(entry, word);
+    }
+    redaction
+}
+
+/// The arguments as they are written down, each behind a `|`.
+fn shown_by(redaction: &Redaction, argv: &[&str]) -> String {
+    let argv: Vec<Vec<u8>> = argv.iter().map(|word| word.as_bytes().to_vec()).collect();
+    let shown = redaction.argv(&argv);
+    let shown = shown
+        .iter()
+        .map(|word| String::from_utf8(word.shown().into_owned()).unwrap());
+    shown.collect::<Vec<_>>().join("|")
+}
+
+fn shown(argv: &[&str]) -> String {
+    shown_by(&Redaction::default(), argv)
+}
+
+/// Each with the secret, `S3NTINEL`, and some with none: arguments, and what is written down of them.
+const CASES: [(&[&str], &str); 32] = [
+    (
+        &[
+            "curl",
+            "-H",
+            "Authorization: Bearer S3NTINEL",
+            "https://a.example/",
+        ],
+        "curl|-H|Authorization: Bearer ***|https://a.example/",
+    ),
+    (
+        &["curl", "-HAuthorization: Basic S3NTINEL=="],
+        "curl|-HAuthorization: Basic ***",
+    ),
+    (
+        &["curl", "--header=authorization:S3NTINEL x"],
+        "curl|--header=authorization:***",
+    ),
+    (
+        &["curl", "-H", "X-Api-Key: S3NTINEL"],
+        "curl|-H|X-Api-Key: ***",
+    ),
+    (
+        &["curl", "-H", "Accept: text/html"],
+        "curl|-H|Accept: text/html",
+    ),
+    (
+        &["git", "clone", "https://user:S3NTINEL@git.example/x.git"],
+        "git|clone|https://***@git.example/x.git",
+    ),
+    (
+        &["git", "clone", "https://S3NTINEL0@git.example/x.git"],
+        "git|clone|https://***@git.example/x.git",
+    ),
+    (
+        &["git", "clone", "ssh://git@git.example/x.git"],
+        "git|clone|ssh://git@git.example/x.git",
+    ),
+    (
+        &["git", "clone", "git@git.example:x.git"],
+        "git|clone|git@git.example:x.git",
+    ),
+    (
+        &["tool", "--password", "S3NTINEL two words", "rest"],
+        "tool|--password|***|rest",
+    ),
+    (
+        &["tool", "--db-password=S3NTINEL"],
+        "tool|--db-password=***",
+    ),
+    (
+        &["tool", "--token=S3NTINEL", "--verbose"],
+        "tool|--token=***|--verbose",
+    ),
+    (&["tool", "--token", "--verbose"], "tool|--token|--verbose"),
+    (
+        &["tool", "--password-stdin", "user"],
+        "tool|--password-stdin|user",
+    ),
+    (
+        &["tool", "--token-file", "/run/t"],
+        "tool|--token-file|/run/t",
+    ),
+    (
+        &["env", "GITHUB_TOKEN=S3NTINEL", "PATH=/bin", "make"],
+        "env|GITHUB_TOKEN=***|PATH=/bin|make",
+    ),
+    (&["env", "KEY=value", "make"], "env|KEY=value|make"),
+    (
+        &["mysql", "-uroot", "-pS3NTINEL", "db"],
+        "mysql|-uroot|-p***|db",
+    ),
+    (&["ssh", "-p", "22", "host"], "ssh|-p|22|host"),
+    (&["mkdir", "-p", "a/b"], "mkdir|-p|a/b"),
+    (
+        &["sshpass", "-p", "S3NTINEL", "ssh", "host"],
+        "sshpass|-p|***|ssh|host",
+    ),
+    (
+        &["docker", "login", "-u", "me", "-p", "S3NTINEL"],
+        "docker|login|-u|me|-p|***",
+    ),
+    (
+        &["docker", "run", "-p", "80:80", "image"],
+        "docker|run|-p|80:80|image",
+    ),
+    (
+        &["curl", "-u", "me:S3NTINEL", "https://a.example"],
+        "curl|-u|me:***|https://a.example",
+    ),
+    (&["curl", "-ume:S3NTINEL"], "curl|-ume:***"),
+    (
+        &["curl", "https://a.example/?access_token=S3NTINEL&page=2"],
+        "curl|https://a.example/?access_token=***&page=2",
+    ),
+    (
+        &["curl", "-d", "{\"user\":\"me\",\"password\": \"S3NTINEL\"}"],
+        "curl|-d|{\"user\":\"me\",\"password\": \"***\"}",
+    ),
+    (
+        &["openssl", "enc", "-passin", "pass:S3NTINEL"],
+        "openssl|enc|-passin|pass:***",
+    ),
+    (&["aws", "AKIAS3NTINELS3NTINEL"], "aws|AKIA***"),
+    (
+        &["echo", "sk-ant-S3NTINEL-S3NTINEL-S3NTINEL"],
+        "echo|sk-***",
+    ),
+    (
+        &["echo", "risk-of-a-very-long-word-that-is-no-key"],
+        "echo|risk-of-a-very-long-word-that-is-no-key",
+    ),
+    (&["ls", "-la", "/usr/bin"], "ls|-la|/usr/bin"),
+];
+
+#[test]
+fn what_looks_like_a_secret_is_masked_and_the_rest_stays() {
+    for (argv, expected) in CASES {
+        let seen = shown(argv);
+        assert_eq!(seen, expected, "{argv:?}");
+        assert!(!seen.contains("S3NTINEL"));
+        // What was masked is masked again to the same.
+        let again: Vec<&str> = expected.split('|').collect();
+        if again.len() == argv.len() {
+            assert_eq!(shown(&again), expected);
+        }
+    }
+}
+
+#[test]
+fn a_shells_text_is_masked_where_its_commands_would_be() {
+    let cases = [
+        (
+            "curl -H 'Authorization: Bearer S3NTINEL' https://a.example | jq .",
+            "curl -H 'Authorization: Bearer ***' https://a.example | jq .",
+        ),
+        (
+            "cd /w && tool --token \"S3NTINEL\" rest",
+            "cd /w && tool --token \"***\" rest",
+        ),
+        ("TOKEN=S3NTINEL tool", "TOKEN=*** tool"),
+        ("TOKEN=\"S3NTINEL x\" tool", "TOKEN=\"***\" tool"),
+        ("tool --token=$TOKEN", "tool --token=$TOKEN"),
+        (
+            "ls; mysql -pS3NTINEL; mkdir -p x",
+            "ls; mysql -p***; mkdir -p x",
+        ),
+    ];
+    for (text, expected) in cases {
+        assert_eq!(shown(&["sh", "-c", text]), format!("sh|-c|{expected}"));
+        assert_eq!(Redaction::default().shown(text), expected);
+    }
+    let key = "-----BEGIN PRIVATE KEY-----\nS3NTINEL\n-----END PRIVATE KEY-----";
+    let masked = shown(&["x", key]);
+    assert_eq!(
+        masked,
+        "x|-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----"
+    );
+}
+
+#[test]
+fn a_policy_masks_more() {
+    let redaction = with(&["--ticket", "-k", "ACME-*"]);
+    let shown = |argv: &[&str]| shown_by(&redaction, argv);
+    assert_eq!(
+        shown(&["t", "--ticket", "a", "--ticket=b"]),
+        "t|--ticket|***|--ticket=***"
+    );
+    assert_eq!(shown(&["t", "-k", "a", "-kb", "-l"]), "t|-k|***|-k***|-l");
+    assert_eq!(
+        shown(&["t", "ACME-1", "ACME", "x ACME-2 y"]),
+        "t|***|ACME|x *** y"
+    );
+}
+
+/// Any bytes are gone through to their end, and what is shown has nothing that was a secret.
+#[test]
+fn any_bytes_are_gone_through() {
+    use proptest::prelude::*;
+    let alphabet = "[-=:\"' a-zA-Z0-9_/@?&.$*\\n\u{fc}]{0,40}|--token|Authorization: Bearer|https://|AKIA|pass:|-p";
+    let words = proptest::collection::vec(alphabet, 0..6);
+    proptest!(|(words in words)| {
+        let argv: Vec<Vec<u8>> = words.iter().map(|word| word.clone().into_bytes()).collect();
+        let masked = Redaction::default().argv(&argv);
+        prop_assert_eq!(masked.len(), argv.len());
+        for word in &masked {
+            let shown = word.shown();
+            prop_assert!(String::from_utf8(shown.to_vec()).is_ok());
+            prop_assert_eq!(word.is_masked(), word.secrets().next().is_some());
+        }
+    });
+}
