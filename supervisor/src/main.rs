@@ -73,6 +73,7 @@ mod proof;
 mod ptrace;
 mod question_view;
 mod readers;
+mod reading;
 mod recent;
 mod recorded;
 mod refusal;
@@ -113,8 +114,8 @@ use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, RunArgs,
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
 use crate::expect::{ExpectError, Expectations};
-use crate::places::Places;
 use crate::proof::ProofError;
+use crate::reading::ReadingError;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -242,6 +243,18 @@ fn audit(command: &AuditCommand) -> ExitStatus {
             expect::expect(args, &mut std::io::stdout()),
             ExpectError::status,
         ),
+        AuditCommand::Stats(args) => told_of(
+            reading::stats(args, &mut std::io::stdout()),
+            ReadingError::status,
+        ),
+        AuditCommand::Tree(args) => told_of(
+            reading::tree(args, &mut std::io::stdout()),
+            ReadingError::status,
+        ),
+        AuditCommand::Export(args) => told_of(
+            reading::export(args, &mut std::io::stdout()),
+            ReadingError::status,
+        ),
     }
 }
 
@@ -331,7 +344,8 @@ fn show_log(args: &TailArgs) -> ExitStatus {
         follows: args.follow,
         filter: args.filter.meant(),
     };
-    let shown = log_path(args).and_then(|path| audit::tail(&path, &how, &mut std::io::stdout()));
+    let log = args.log.meant();
+    let shown = log.and_then(|path| audit::tail(&path, &how, &mut std::io::stdout()));
     match shown {
         Ok(()) => ExitStatus::Success,
         // Whoever reads has seen enough.
@@ -346,19 +360,4 @@ fn show_log(args: &TailArgs) -> ExitStatus {
             }
         }
     }
-}
-
-fn log_path(args: &TailArgs) -> Result<std::path::PathBuf, TailError> {
-    if let Some(path) = &args.log {
-        return Ok(path.clone());
-    }
-    let failed = |path: &std::path::Path, error| TailError::Read {
-        path: path.to_owned(),
-        error,
-    };
-    let places =
-        Places::find().map_err(|error| failed("".as_ref(), std::io::Error::other(error)))?;
-    places
-        .log_of(args.session.as_deref())
-        .map_err(|error| failed(places.logs(), error))
 }

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 
 use nix::unistd::{Uid, User};
 
+use crate::audit::TailError;
 use crate::cli::StateArgs;
 
 /// The directories of whoever runs execward.
@@ -160,6 +161,24 @@ impl Places {
     pub(crate) fn sockets(&self) -> &Path {
         &self.sockets
     }
+}
+
+/// The log that is meant: the one that is named, the session's, or the one that was written to last.
+///
+/// # Errors
+/// If there is none.
+pub(crate) fn log_meant(log: Option<&Path>, session: Option<&str>) -> Result<PathBuf, TailError> {
+    if let Some(log) = log {
+        return Ok(log.to_owned());
+    }
+    let failed = |path: &Path, error| TailError::Read {
+        path: path.to_owned(),
+        error,
+    };
+    let places =
+        Places::find().map_err(|error| failed(Path::new(""), std::io::Error::other(error)))?;
+    let log = places.log_of(session);
+    log.map_err(|error| failed(places.logs(), error))
 }
 
 /// Makes `directory`, and those above that are missing, for its user alone. One that is there stays as

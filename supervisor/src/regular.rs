@@ -22,12 +22,19 @@ pub(crate) fn open(path: &Path) -> io::Result<File> {
     }
 }
 
-/// Writes `text` to a file that was not there, for its owner alone.
+/// Opens a file that was not there for writing, for its owner alone.
+///
+/// # Errors
+/// What open(2) answers; `AlreadyExists` if there is one.
+pub(crate) fn create_new(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(0o600).open(path)
+}
+
+/// Writes `text` to such a file.
 ///
 /// # Errors
 /// What open(2) and write(2) answer; `AlreadyExists` if there is one.
 pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    let mut options = OpenOptions::new();
-    options.write(true).create_new(true).mode(0o600);
-    options.open(path)?.write_all(text.as_bytes())
+    create_new(path)?.write_all(text.as_bytes())
 }

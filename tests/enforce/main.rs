@@ -32,6 +32,7 @@ mod pid_namespace;
 mod preflight;
 mod proof;
 mod race;
+mod reading;
 mod redaction;
 mod reload;
 mod replay;

@@ -8,7 +8,7 @@ mod shown;
 mod tool;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use execward_policy::{Decision, MASK};
 
@@ -18,7 +18,7 @@ use crate::cli::{CheckArgs, ExplainArgs};
 use crate::clock;
 use crate::control::Scope;
 use crate::exit::ExitStatus;
-use crate::places::Places;
+use crate::places::{Places, log_meant};
 use crate::policy::{InForce, PolicyError};
 use crate::recorded::{self, Record};
 pub(crate) use answer::Advice;
@@ -104,7 +104,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
 /// As [`check`], and if there is no such record.
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
     let places = Places::find()?;
-    let log = log_path(args, &places)?;
+    let log = log_meant(args.log.as_deref(), args.session.as_deref())?;
     let line = recorded::find(&log, &args.id)?;
     let record = recorded_in(&line)?;
     let call = called(&record)?;
@@ -157,17 +157,6 @@ fn called(record: &Record<'_>) -> Result<Call, CheckError> {
     let call = record.call();
     call.map(Call::from)
         .map_err(|lack| CheckError::NoRecord(lack.to_string()))
-}
-
-fn log_path(args: &ExplainArgs, places: &Places) -> Result<PathBuf, CheckError> {
-    if let Some(path) = &args.log {
-        return Ok(path.clone());
-    }
-    let failed = |error| CheckError::Read {
-        path: Path::to_owned(places.logs()),
-        error,
-    };
-    places.log_of(args.session.as_deref()).map_err(failed)
 }
 
 fn status(decision: Decision) -> ExitStatus {

@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use clap::{Args, Subcommand};
 use globset::{GlobBuilder, GlobMatcher};
-use jiff::civil::Date;
-use jiff::tz::TimeZone;
-use jiff::{SignedDuration, SpanRelativeTo, Timestamp};
+use jiff::{SignedDuration, Timestamp};
 
-use super::session_name;
-use crate::audit::Filter;
+use super::{PolicyArgs, session_name};
+use crate::audit::{Filter, TailError};
+use crate::places::log_meant;
+use crate::reading::{Form, moment};
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum AuditCommand {
@@ -22,6 +22,70 @@ pub(crate) enum AuditCommand {
     Seal(SealArgs),
     /// Compare what logs have with a list of the execs that are expected, or learn that list
     Expect(ExpectArgs),
+    /// Say what a log has in figures: verdicts, times, programs, rules, questions
+    Stats(StatsArgs),
+    /// Draw a session's execs as a tree, each below what started it
+    Tree(TreeArgs),
+    /// Write a log in a form that others take
+    Export(ExportArgs),
+}
+
+/// Which log is read, with all its files.
+#[derive(Debug, Args)]
+pub(crate) struct LogArgs {
+    /// The session whose log is meant [default: the newest]
+    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log
+    #[arg(value_name = "LOG")]
+    pub(crate) log: Option<PathBuf>,
+}
+
+impl LogArgs {
+    /// The log that is meant.
+    ///
+    /// # Errors
+    /// If there is none.
+    pub(crate) fn meant(&self) -> Result<PathBuf, TailError> {
+        log_meant(self.log.as_deref(), self.session.as_deref())
+    }
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct StatsArgs {
+    /// From this time on: a time, a date, or how long ago, such as `2h`
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) since: Option<Timestamp>,
+    /// Before this time
+    #[arg(long, value_name = "TIME", value_parser = moment)]
+    pub(crate) until: Option<Timestamp>,
+    /// The policy whose rules are looked for; repeat to join several [default: none, and nothing is said of
+    /// rules that were never hit]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Vec<PathBuf>,
+    /// One that execward brings, likewise
+    #[arg(long, value_name = "NAME")]
+    pub(crate) preset: Vec<String>,
+    /// What ${workspace} means in the policy [default: the current directory]
+    #[arg(long, value_name = "DIR")]
+    pub(crate) workspace: Option<PathBuf>,
+    /// One line of JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
+}
+
+impl StatsArgs {
+    /// The policy that is named, if one is.
+    pub(crate) fn named_policy(&self) -> Option<PolicyArgs> {
+        let is_named = !self.policy.is_empty() || !self.preset.is_empty();
+        is_named.then(|| PolicyArgs {
+            policy: self.policy.clone(),
+            preset: self.preset.clone(),
+            workspace: self.workspace.clone(),
+        })
+    }
 }
 
 #[derive(Debug, Args)]
@@ -63,11 +127,8 @@ pub(crate) struct VerifyArgs {
     /// One object of JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// The session whose log is meant [default: the newest]
-    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
-    pub(crate) session: Option<String>,
-    /// The log, with all its files
-    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 #[derive(Debug, Args)]
@@ -75,11 +136,8 @@ pub(crate) struct SealArgs {
     /// What is known of it, for the log
     #[arg(long, value_name = "TEXT")]
     pub(crate) reason: String,
-    /// The session whose log is meant [default: the newest]
-    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
-    pub(crate) session: Option<String>,
-    /// The log, with all its files
-    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 #[derive(Debug, Args)]
@@ -95,11 +153,8 @@ pub(crate) struct TailArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) filter: FilterArgs,
-    /// The session whose log to show [default: the newest]
-    #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
-    pub(crate) session: Option<String>,
-    /// The log to show
-    pub(crate) log: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }
 
 /// Which records are shown; what is missing from the log always is.
@@ -165,26 +220,39 @@ fn glob(text: &str) -> Result<GlobMatcher, String> {
     Ok(glob.compile_matcher())
 }
 
-/// A time, a day's beginning (UTC), or so long before now.
-fn moment(text: &str) -> Result<Timestamp, String> {
-    let unknown =
-        || "write a time such as 2026-11-29T18:00:00Z, a day (UTC), or how long ago: `2h`, `3d`";
-    if let Ok(time) = text.parse() {
-        return Ok(time);
-    }
-    if let Ok(day) = text.parse::<Date>() {
-        let day = day.to_zoned(TimeZone::UTC).map_err(|_| unknown())?;
-        return Ok(day.timestamp());
-    }
-    let span = text.parse::<jiff::Span>().map_err(|_| unknown())?;
-    let ago = span.to_duration(SpanRelativeTo::days_are_24_hours());
-    let now = Timestamp::now();
-    let ago = ago.ok().and_then(|ago| now.checked_sub(ago).ok());
-    Ok(ago.ok_or_else(unknown)?)
-}
-
 fn duration(text: &str) -> Result<Duration, String> {
     let parsed = text.parse::<SignedDuration>().ok();
     let duration = parsed.and_then(|it| Duration::try_from(it).ok());
     duration.ok_or_else(|| "write how long: `10ms`, `2s`".into())
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct TreeArgs {
+    /// Write it as a page for a browser there, over no other file, instead of on standard output
+    #[arg(long, value_name = "FILE", conflicts_with = "json")]
+    pub(crate) html: Option<PathBuf>,
+    /// One line of JSON: the processes in a list, each with its parent's place in it
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Which session [default: the last that begins in the log]
+    #[arg(long, value_name = "NAME", value_parser = session_name)]
+    pub(crate) session: Option<String>,
+    /// The log; `-` is standard input [default: the session's, else the newest]
+    #[arg(value_name = "LOG")]
+    pub(crate) log: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExportArgs {
+    /// Which form
+    #[arg(long = "as", value_enum, value_name = "FORM")]
+    pub(crate) form: Form,
+    /// Write there, over no other file, instead of on standard output
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// The machine of the log, which no record names: for `ecs`, and for `ocsf`, which wants one
+    #[arg(long, value_name = "NAME")]
+    pub(crate) host: Option<String>,
+    #[command(flatten)]
+    pub(crate) log: LogArgs,
 }

@@ -33,8 +33,6 @@ pub(crate) enum ExpectError {
     Log(#[from] TailError),
     #[error("{0}")]
     Places(#[from] crate::places::PlacesError),
-    #[error("cannot read the log's directory `{}`: {error}", path.display())]
-    Logs { path: PathBuf, error: io::Error },
     #[error("cannot read `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     /// Each fault on a line.
@@ -55,7 +53,6 @@ impl ExpectError {
             Self::Exists(_) => ExitStatus::Finding,
             Self::Log(_)
             | Self::Places(_)
-            | Self::Logs { .. }
             | Self::Read { .. }
             | Self::Write { .. }
             | Self::Out(_) => ExitStatus::Io,

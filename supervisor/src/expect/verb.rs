@@ -12,7 +12,7 @@ use super::seen::{Seen, Whose};
 use crate::cli::ExpectArgs;
 use crate::exit::ExitStatus;
 use crate::front;
-use crate::places::Places;
+use crate::places::log_meant;
 use crate::regular;
 
 /// Learns a list from logs, or compares logs with one.
@@ -80,11 +80,5 @@ fn logs(args: &ExpectArgs) -> Result<Vec<PathBuf>, ExpectError> {
     if !args.logs.is_empty() {
         return Ok(args.logs.clone());
     }
-    let places = Places::find()?;
-    let log = places.log_of(args.session.as_deref());
-    let log = log.map_err(|error| ExpectError::Logs {
-        path: Path::to_owned(places.logs()),
-        error,
-    })?;
-    Ok(vec![log])
+    Ok(vec![log_meant(None, args.session.as_deref())?])
 }

@@ -63,8 +63,6 @@ impl State {
 pub(crate) enum ProofError {
     #[error("{0}")]
     Log(#[from] TailError),
-    #[error("{0}")]
-    Places(#[from] crate::places::PlacesError),
     #[error("cannot read `{}`: {error}", path.display())]
     Read { path: PathBuf, error: io::Error },
     /// A copy proves nothing that is no record.
@@ -89,9 +87,7 @@ impl ProofError {
         match self {
             Self::NoCopy { .. } => ExitStatus::Usage,
             Self::Busy => ExitStatus::Finding,
-            Self::Log(_) | Self::Places(_) | Self::Read { .. } | Self::Seal(_) | Self::Out(_) => {
-                ExitStatus::Io
-            }
+            Self::Log(_) | Self::Read { .. } | Self::Seal(_) | Self::Out(_) => ExitStatus::Io,
         }
     }
 }

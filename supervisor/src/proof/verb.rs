@@ -7,10 +7,8 @@ use super::ProofError;
 use super::copies::Copies;
 use super::seal::sealed;
 use super::walk::Proof;
-use crate::audit::TailError;
 use crate::cli::{SealArgs, VerifyArgs};
 use crate::exit::ExitStatus;
-use crate::places::Places;
 
 /// Says whether a log is whole.
 ///
@@ -18,7 +16,7 @@ use crate::places::Places;
 /// If the log or a copy cannot be read.
 pub(crate) fn verify(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitStatus, ProofError> {
     let copies = Copies::read(args.anchor.iter().map(PathBuf::as_path))?;
-    let proof = Proof::of(&log(args.log.as_ref(), args.session.as_deref())?, &copies)?;
+    let proof = Proof::of(&args.log.meant()?, &copies)?;
     if args.json {
         proof.show_json(out)?;
     } else {
@@ -32,21 +30,8 @@ pub(crate) fn verify(args: &VerifyArgs, out: &mut impl Write) -> Result<ExitStat
 /// # Errors
 /// If a session writes to it, or it cannot be read or written.
 pub(crate) fn seal(args: &SealArgs, out: &mut impl Write) -> Result<ExitStatus, ProofError> {
-    let log = log(args.log.as_ref(), args.session.as_deref())?;
+    let log = args.log.meant()?;
     let proof = sealed(&log, &args.reason)?;
     proof.show(out)?;
     Ok(proof.state().status())
-}
-
-fn log(log: Option<&PathBuf>, session: Option<&str>) -> Result<PathBuf, ProofError> {
-    if let Some(log) = log {
-        return Ok(log.clone());
-    }
-    let places = Places::find()?;
-    let log = places.log_of(session);
-    let failed = |error| TailError::Read {
-        path: places.logs().to_owned(),
-        error,
-    };
-    Ok(log.map_err(failed)?)
 }

@@ -21,7 +21,7 @@ pub(crate) use retrial::{Ground, Retrial, Ruling};
 pub(crate) use said::{Said, said};
 
 /// The version of the record format whose names are known here, up to its point.
-const READ_MAJOR: &str = "1";
+pub(crate) const READ_MAJOR: &str = "1";
 
 /// A record, as far as execs need it. What is absent is unknown.
 #[derive(Debug, Deserialize)]
