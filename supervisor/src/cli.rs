@@ -112,6 +112,13 @@ pub(crate) struct PolicyArgs {
     pub(crate) workspace: Option<PathBuf>,
 }
 
+impl PolicyArgs {
+    /// Whether one is named.
+    pub(crate) fn is_named(&self) -> bool {
+        !self.policy.is_empty() || !self.preset.is_empty()
+    }
+}
+
 /// Where is remembered what outlives a session.
 #[derive(Debug, Args)]
 pub(crate) struct StateArgs {
@@ -194,7 +201,12 @@ pub(crate) struct CheckArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
     /// Which exec: its ID in a refusal line, a question or the log, all of it
-    pub(crate) id: String,
+    #[arg(required_unless_present = "all")]
+    pub(crate) id: Option<String>,
+    /// Decide every exec of the log again, from its record, by the policy that was kept beside the log, and say what
+    /// differs
+    #[arg(long, conflicts_with_all = ["id", "rule", "policy", "preset"])]
+    pub(crate) all: bool,
     /// Print a rule: one that allows exactly this call, or of another scope what could be saved of it
     #[arg(long, value_name = "SCOPE", num_args = 0..=1, require_equals = true)]
     #[arg(default_missing_value = "exact", value_enum)]

@@ -10,6 +10,7 @@ use crate::audit::{
     LogError, Outcome, PolicyNote, Program, SessionEnd, SessionStart, Summary, Tally, ToolNote,
 };
 use crate::clock;
+use crate::policy::Kept;
 use crate::seccomp::Reply;
 use crate::watch::{Activity, Watch};
 
@@ -94,8 +95,14 @@ impl Ledger {
 
     /// # Errors
     /// If the record cannot be written: the session does not start.
-    pub(crate) fn start(&mut self, start: SessionStart, watch: &Watch) -> Result<(), LogError> {
+    pub(crate) fn start(
+        &mut self,
+        mut start: SessionStart,
+        kept: &Kept,
+        watch: &Watch,
+    ) -> Result<(), LogError> {
         self.policy.clone_from(&start.policy);
+        start.kept = watch.during(Activity::Recording, || self.log.keep(kept));
         let body = Body::SessionStart(Box::new(start));
         watch.during(Activity::Recording, || {
             self.log.append(&body)?;
@@ -244,10 +251,17 @@ impl Ledger {
         &mut self,
         sender: Approver,
         policy: Vec<PolicyNote>,
+        kept: &Kept,
         watch: &Watch,
     ) -> Result<(), LogError> {
         let in_force = policy.clone();
-        self.append(&Body::PolicyLoaded { sender, policy }, watch)?;
+        let kept = watch.during(Activity::Recording, || self.log.keep(kept));
+        let body = Body::PolicyLoaded {
+            sender,
+            policy,
+            kept,
+        };
+        self.append(&body, watch)?;
         self.sync(watch)?;
         self.policy = in_force;
         Ok(())

@@ -125,6 +125,7 @@ impl<'a> Plan<'a> {
                 pid: std::process::id(),
             },
             policy: self.policy.notes.clone(),
+            kept: None,
             cmd: cmd.iter().map(|word| show(&word.shown())).collect(),
             cwd: show(cwd.as_os_str().as_bytes()),
             uid: Uid::current().as_raw(),

@@ -42,7 +42,7 @@ impl Gate {
         let moved = self.granted.beside(policy.rules);
         let moved = moved.map_err(|error| error.to_string())?;
         self.ledger
-            .policy_loaded(sender, policy.notes, &self.watch)
+            .policy_loaded(sender, policy.notes, &policy.kept, &self.watch)
             .map_err(|error| {
                 format!("the policy is not loaded, since it cannot be logged: {error}")
             })?;

@@ -196,7 +196,7 @@ fn start(
     link.await_ready()
         .map_err(cannot("go on without the front"))?;
     let notice = plan.in_words(&parking, &log_note);
-    let first = ledger.start(plan.session_start(log_note), &watch);
+    let first = ledger.start(plan.session_start(log_note), &plan.policy.kept, &watch);
     first.map_err(|error| first_record(&plan, error))?;
     announce(link, &waiting, &notice, (&plan, parking.socket()))?;
     let parts = Parts {

@@ -14,6 +14,7 @@ mod dodges;
 mod drills;
 mod examples;
 mod expect;
+mod explain;
 mod failed;
 mod floods;
 mod grants;

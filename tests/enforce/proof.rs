@@ -15,7 +15,7 @@ fn rotated() -> Ground {
             &ground,
             &format!("i=0; while [ $i -lt 100 ]; do /bin/true {name}; i=$((i+1)); done"),
         );
-        let _records = ground.records_at_end();
+        let _records = ground.records_at_rest();
     }
     assert!(ground.log_files().len() > 3, "{:?}", ground.log_files());
     ground
@@ -243,7 +243,7 @@ fn two_who_follow_a_log_miss_nothing_as_files_begin() {
     let ground = Ground::full("").option("--audit-segment").option("64K");
     let first = ground.sh("/bin/true");
     assert_eq!(first.code(), Some(0));
-    let _records = ground.records_at_end();
+    let _records = ground.records_at_rest();
     let mut followers: Vec<_> = (0..2)
         .map(|_| follow(&ground.path("audit.jsonl")))
         .collect();
@@ -251,7 +251,7 @@ fn two_who_follow_a_log_miss_nothing_as_files_begin() {
         &ground,
         "i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done",
     );
-    let records = ground.records_at_end();
+    let records = ground.records_at_rest();
     assert!(ground.log_files().len() > 4);
     for (child, lines) in &mut followers {
         for record in &records {
@@ -286,7 +286,7 @@ fn what_is_not_kept_is_removed_and_the_rest_is_whole() {
     let ground = ground.option("--audit-keep").option("128K");
     let ran = ground.sh("i=0; while [ $i -lt 300 ]; do /bin/true; i=$((i+1)); done");
     assert_eq!(ran.code(), Some(0));
-    let records = ground.records_at_end();
+    let records = ground.records_at_rest();
     let evicted = of_type(&records, "audit.evicted").count();
     assert!(evicted > 0 && ground.log_files().len() < 4);
     let (code, shown) = verified(&ground.path("audit.jsonl"), &[]);
@@ -323,7 +323,7 @@ fn a_damaged_log_is_sealed_and_goes_on() {
     assert_eq!(code, Some(0), "{text}");
     assert!(text.contains("with 1 fault: tried out"), "{text}");
     begun(&ground, "/bin/true");
-    let _records = ground.records_at_end();
+    let _records = ground.records_at_rest();
     let (code, shown) = verified(&log, &[]);
     assert_eq!(code, Some(0), "{shown}");
     assert_eq!(shown["sealed"][0]["detail"], "tried out");

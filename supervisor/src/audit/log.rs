@@ -24,6 +24,7 @@ use super::syncer::Syncer;
 use super::text::{Ascii, ExactBytes};
 use super::whole::last_line;
 use crate::clock;
+use crate::policy::Kept;
 
 /// Version of the record format.
 const SCHEMA: &str = "1.0";
@@ -217,6 +218,17 @@ impl Log {
         next.file.append(&self.line, Claim::Reserve)?;
         self.file.give_way(next)?;
         Ok(true)
+    }
+
+    /// Keeps the policy `kept` beside the log; its name there. It is no record, and what fails is no reason to refuse
+    /// anything.
+    pub(crate) fn keep(&self, kept: &Kept) -> Option<String> {
+        let written = kept.file().map_err(io::Error::from);
+        let written = written
+            .and_then(|(name, text)| self.file.keep_beside(&format!(".policy-{name}"), &text));
+        written
+            .inspect_err(|error| tracing::error!(%error, "the policy is not kept beside the log"))
+            .ok()
     }
 
     /// Where it is.

@@ -69,6 +69,9 @@ pub(crate) enum Body {
     PolicyLoaded {
         sender: Approver,
         policy: Vec<PolicyNote>,
+        /// The file beside the log that has all of it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        kept: Option<String>,
     },
     /// What a person said counts from here on.
     #[serde(rename = "grant.added")]

@@ -2,11 +2,12 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io;
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, statat, unlinkat};
+use rustix::io::Errno;
 
 use super::file::{LogFile, is_alone, share};
 use super::names;
@@ -186,6 +187,24 @@ impl LogFile {
             &segment.name,
             AtFlags::empty(),
         )?)
+    }
+
+    /// Writes a file beside the log, called as the log with `behind` its name, unless there is one; its name.
+    ///
+    /// # Errors
+    /// What openat(2) and write(2) answer.
+    pub(super) fn keep_beside(&self, behind: &str, content: &[u8]) -> io::Result<String> {
+        let mut name = self.name.clone();
+        name.push(behind);
+        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+        let mode = Mode::RUSR | Mode::WUSR;
+        match openat(self.directory()?, &name, flags, mode) {
+            Ok(file) => File::from(file).write_all(content)?,
+            // It is called by what it holds.
+            Err(Errno::EXIST) => {}
+            Err(errno) => return Err(errno.into()),
+        }
+        Ok(name.display().to_string())
     }
 
     fn directory(&self) -> io::Result<&File> {

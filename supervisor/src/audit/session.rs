@@ -11,6 +11,9 @@ use crate::ptrace::CommandStatus;
 pub(crate) struct SessionStart {
     pub(crate) sup: Supervisor,
     pub(crate) policy: Vec<PolicyNote>,
+    /// The file beside the log that has all of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) kept: Option<String>,
     /// CMD and its arguments.
     pub(crate) cmd: Vec<String>,
     pub(crate) cwd: String,
@@ -45,6 +48,7 @@ impl SessionStart {
                 pid: 1,
             },
             policy: Vec::new(),
+            kept: None,
             cmd: Vec::new(),
             cwd: String::new(),
             uid: 0,

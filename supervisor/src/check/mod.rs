@@ -1,5 +1,6 @@
 //! `execward check` and `execward explain`: what the policy says of a call, and why. Nothing runs.
 
+mod again;
 mod answer;
 mod call;
 mod question;
@@ -19,8 +20,9 @@ use crate::clock;
 use crate::control::Scope;
 use crate::exit::ExitStatus;
 use crate::places::{Places, log_meant};
-use crate::policy::{InForce, PolicyError};
+use crate::policy::{InForce, Kept, PolicyError};
 use crate::recorded::{self, Record};
+use again::Again;
 pub(crate) use answer::Advice;
 use call::{Call, Caller, Found};
 use question::strictest;
@@ -33,6 +35,8 @@ pub(crate) enum CheckError {
     Places(#[from] crate::places::PlacesError),
     #[error("{0}")]
     Policy(#[from] PolicyError),
+    #[error("{0}")]
+    Kept(#[from] crate::policy::KeptError),
     #[error("cannot enter `{}`: {error}", path.display())]
     Directory { path: PathBuf, error: io::Error },
     #[error("the program has no name; write what would be typed behind `--`")]
@@ -78,7 +82,8 @@ impl CheckError {
                 ExitStatus::Usage
             }
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
-            Self::Log(_)
+            Self::Kept(_)
+            | Self::Log(_)
             | Self::Places(_)
             | Self::Own(_)
             | Self::Parser(_)
@@ -105,34 +110,35 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
     let places = Places::find()?;
     let log = log_meant(args.log.as_deref(), args.session.as_deref())?;
-    let line = recorded::find(&log, &args.id)?;
+    let Some(id) = &args.id else {
+        return Ok(Again::of(&log, None)?.show(args.json, out)?);
+    };
+    let line = recorded::find(&log, id)?;
     let record = recorded_in(&line)?;
     let call = called(&record)?;
     if matches!(args.rule, Some(Scope::Exact)) {
-        if let Some(rule) = record.denying_rule() {
-            let rule = escaped(rule);
-            writeln!(
-                out,
-                "# Rule {rule} denies this, and no allow lifts a deny: change that rule."
-            )?;
-        }
-        let is_masked = |word: &Vec<u8>| word.windows(MASK.len()).any(|part| part == MASK);
-        if call.argv.iter().any(is_masked) {
-            return Err(CheckError::Masked);
-        }
-        write!(out, "{}", shown::rule(&args.id, &call))?;
-        return Ok(ExitStatus::Success);
+        return print_exact_rule(id, &record, &call, out);
     }
-    let policy = InForce::load(&args.policy, &places)?.policy;
+    let kept = match args.policy.is_named() {
+        true => None,
+        false => recorded::kept_at(&log, id)?,
+    };
+    let (policy, by) = match &kept {
+        Some(name) => (Kept::load(&log, name)?, "the policy of then"),
+        None => {
+            let policy = InForce::load(&args.policy, &places)?.policy;
+            (policy, "the policy as it is now")
+        }
+    };
     if !args.json && args.rule.is_none() {
-        writeln!(out, "{}", record.verdict_in_words())?;
+        writeln!(out, "{}", record.verdict_in_words(by))?;
     }
     let mut caller = Caller::new(policy.named.clone())?;
     let Found::Request(request) = caller.find(&call, &policy.rules, false)? else {
         return Ok(ExitStatus::Finding);
     };
     if let Some(scope) = args.rule {
-        let id = format!("allow-{}", args.id.to_ascii_lowercase());
+        let id = format!("allow-{}", id.to_ascii_lowercase());
         let offered = policy.rules.amendments(&request, &id, clock::now());
         let amendment = offered.into_iter().find(|it| it.scope == scope.into());
         let amendment = amendment.ok_or(CheckError::NotOffered(scope.into()))?;
@@ -146,6 +152,38 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         return Ok(ExitStatus::Success);
     }
     strictest(&policy, &mut caller, vec![*request])?.say(args.json, out)?;
+    if kept.is_some()
+        && !args.json
+        && let Some(last) = Again::of(&log, Some(id))?.last()
+    {
+        writeln!(
+            out,
+            "decided again, from the record alone: {}",
+            escaped(last)
+        )?;
+    }
+    Ok(ExitStatus::Success)
+}
+
+/// Prints a rule that allows exactly this call.
+fn print_exact_rule(
+    id: &str,
+    record: &Record<'_>,
+    call: &Call,
+    out: &mut impl Write,
+) -> Result<ExitStatus, CheckError> {
+    if let Some(rule) = record.denying_rule() {
+        let rule = escaped(rule);
+        writeln!(
+            out,
+            "# Rule {rule} denies this, and no allow lifts a deny: change that rule."
+        )?;
+    }
+    let is_masked = |word: &Vec<u8>| word.windows(MASK.len()).any(|part| part == MASK);
+    if call.argv.iter().any(is_masked) {
+        return Err(CheckError::Masked);
+    }
+    write!(out, "{}", shown::rule(id, call))?;
     Ok(ExitStatus::Success)
 }
 

@@ -4,7 +4,6 @@
 //! gate compiles. What it must look at itself, the directories that rules name, may lie on a file
 //! system that a member of the session serves; the control channel compiles where nothing waits.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 
 use base64::Engine;
@@ -13,6 +12,7 @@ use execward_policy::{Included, Includes, Layer, Places as PolicyPlaces, Ruleset
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::files::{self, FileIncludes, Namer, Notes};
+use super::kept::Recorder;
 use super::{LoadedPolicy, PolicyError, PolicyFile, Text, Texts, preset_text};
 
 /// Everything that a policy is made of, but for the machine's floor.
@@ -27,18 +27,18 @@ pub(crate) struct Bundle {
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct BundledFile {
-    name: String,
+pub(super) struct BundledFile {
+    pub(super) name: String,
     #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
-    text: Vec<u8>,
+    pub(super) text: Vec<u8>,
 }
 
 /// What an include of one file led to.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-struct BundledInclude {
-    includer: String,
-    path: String,
-    found: Result<BundledFile, String>,
+pub(super) struct BundledInclude {
+    pub(super) includer: String,
+    pub(super) path: String,
+    pub(super) found: Result<BundledFile, String>,
 }
 
 impl Bundle {
@@ -58,7 +58,8 @@ impl Bundle {
             text: file.text.clone(),
         };
         let files: Vec<_> = read.iter().map(bundled).collect();
-        let includes = Recorder::default();
+        let files_read = FileIncludes::default();
+        let includes = Recorder::of(&files_read);
         let sources = files.iter().map(|file| Source {
             name: &file.name,
             text: &file.text,
@@ -75,12 +76,13 @@ impl Bundle {
             },
             &includes,
         ));
-        let (included, _) = includes.files.into_parts();
+        let found = includes.into_found();
+        let (included, _) = files_read.into_parts();
         read.extend(included);
         Ok(Self {
             presets: presets.to_vec(),
             files,
-            includes: includes.found.into_inner(),
+            includes: found,
             read,
         })
     }
@@ -122,33 +124,11 @@ impl Bundle {
     }
 }
 
-/// Reads includes, and keeps what they led to.
-#[derive(Default)]
-struct Recorder {
-    files: FileIncludes,
-    found: RefCell<Vec<BundledInclude>>,
-}
-
-impl Includes for Recorder {
-    fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
-        let found = self.files.read(includer, path);
-        let kept = found
-            .clone()
-            .map(|Included { name, text }| BundledFile { name, text });
-        self.found.borrow_mut().push(BundledInclude {
-            includer: includer.to_owned(),
-            path: path.to_owned(),
-            found: kept,
-        });
-        found
-    }
-}
-
 /// Finds includes in a bundle.
-struct BundledIncludes {
-    found: Vec<BundledInclude>,
-    notes: Notes,
-    namer: Namer,
+pub(super) struct BundledIncludes {
+    pub(super) found: Vec<BundledInclude>,
+    pub(super) notes: Notes,
+    pub(super) namer: Namer,
 }
 
 impl Includes for BundledIncludes {
@@ -166,11 +146,11 @@ impl Includes for BundledIncludes {
     }
 }
 
-fn to_base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
+pub(super) fn to_base64<S: Serializer>(bytes: &[u8], serializer: S) -> Result<S::Ok, S::Error> {
     STANDARD.encode(bytes).serialize(serializer)
 }
 
-fn from_base64<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
+pub(super) fn from_base64<'a, D: Deserializer<'a>>(deserializer: D) -> Result<Vec<u8>, D::Error> {
     let text = String::deserialize(deserializer)?;
     STANDARD.decode(text).map_err(serde::de::Error::custom)
 }

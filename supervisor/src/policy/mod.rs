@@ -6,6 +6,7 @@ mod cases;
 mod files;
 mod import;
 mod in_force;
+mod kept;
 mod learn;
 mod lint;
 mod replay;
@@ -31,6 +32,8 @@ use files::FileIncludes;
 pub(crate) use files::PolicyFile;
 pub(crate) use import::ImportFrom;
 pub(crate) use in_force::InForce;
+use kept::Recorder;
+pub(crate) use kept::{Kept, KeptError};
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -49,6 +52,8 @@ pub(crate) struct LoadedPolicy {
     pub(crate) named: NamedFiles,
     /// What its places stand for.
     pub(crate) places: PolicyPlaces,
+    /// All that it was made of.
+    pub(crate) kept: Kept,
 }
 
 /// Why there is no policy: nothing runs.
@@ -247,7 +252,8 @@ impl LoadedPolicy {
             layer: text.layer,
         });
         let sources: Vec<_> = builtin(places).chain(named).collect();
-        let rules = Ruleset::load(&sources, places, includes).map_err(PolicyError::Faults)?;
+        let includes = Recorder::of(includes);
+        let rules = Ruleset::load(&sources, places, &includes).map_err(PolicyError::Faults)?;
         let notes = texts.iter().map(|text| PolicyNote {
             name: text.name.clone(),
             sha256: digest([&text.bytes]),
@@ -258,6 +264,7 @@ impl LoadedPolicy {
             notes: notes.collect(),
             files,
             places: places.clone(),
+            kept: Kept::of(&texts, places, includes.into_found()),
         })
     }
 

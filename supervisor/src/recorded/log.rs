@@ -1,5 +1,6 @@
 //! The lines of a log.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
@@ -59,6 +60,25 @@ pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError>
         Some(Damage { place, error }) => Err(TailError::Damaged { place, error }.into()),
         None => Err(no_such(log, id)),
     }
+}
+
+/// Where the policy is kept that was in force when the exec with this ID was decided, if it is.
+pub(crate) fn kept_at(log: &Path, id: &str) -> Result<Option<String>, CheckError> {
+    let mut lines = Lines::open(log)?;
+    let (mut in_force, mut found) = (HashMap::new(), None);
+    while let Some(line) = lines.next()? {
+        let Ok(record) = line.record() else {
+            continue;
+        };
+        if let Some(kept) = record.kept_policy() {
+            in_force.insert(record.session().to_owned(), kept.map(str::to_owned));
+        }
+        let is_one = ["exec.decision", "exec.held"].contains(&record.kind.as_ref());
+        if is_one && record.exec_id.is_some_and(|own| own.is_meant_by(id)) {
+            found = in_force.get(record.session()).cloned().flatten();
+        }
+    }
+    Ok(found)
 }
 
 fn no_such(log: &Path, id: &str) -> CheckError {

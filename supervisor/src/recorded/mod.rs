@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::audit::{
     ExactBytes, ExecId, Inputs, PolicyNote, RawBytes, RuleNote, Text, decoded, escaped,
 };
-pub(crate) use log::{Lines, find, find_all, read};
+pub(crate) use log::{Lines, find, find_all, kept_at, read};
 pub(crate) use question::{Missing, Put};
 pub(crate) use retrial::{Ground, Retrial, Ruling};
 pub(crate) use said::{Said, said};
@@ -49,6 +49,9 @@ pub(crate) struct Record<'a> {
     /// The files in force, of a session's start and of another policy.
     #[serde(default)]
     pub(crate) policy: Option<Vec<PolicyNote>>,
+    /// The file beside the log that has all of them.
+    #[serde(default, borrow)]
+    kept: Option<Cow<'a, str>>,
     /// CMD and its arguments, escaped.
     #[serde(default)]
     pub(crate) cmd: Option<Vec<String>>,
@@ -170,6 +173,11 @@ impl<'a> Record<'a> {
         Ok(record)
     }
 
+    /// Of a record that says which policy is in force from there on: where that is kept, if it is.
+    pub(crate) fn kept_policy(&self) -> Option<Option<&str>> {
+        self.policy.as_ref().map(|_| self.kept.as_deref())
+    }
+
     /// Of which session.
     pub(crate) fn session(&self) -> &str {
         &self.session.id
@@ -263,7 +271,9 @@ impl<'a> Record<'a> {
     }
 
     /// What was decided then, in words.
-    pub(crate) fn verdict_in_words(&self) -> String {
+    ///
+    /// `by` is the policy that is asked again.
+    pub(crate) fn verdict_in_words(&self, by: &str) -> String {
         let decided = self.decision.as_ref();
         let [verdict, reason] = match decided {
             Some(decided) => [&decided.verdict, &decided.reason].map(|word| escaped(word)),
@@ -278,7 +288,7 @@ impl<'a> Record<'a> {
             true => ", and it went on, since it was only observed",
             false => "",
         };
-        format!("then: {verdict} ({reason}{rule}) at {time}{ran}; the policy as it is now:")
+        format!("then: {verdict} ({reason}{rule}) at {time}{ran}; {by}:")
     }
 
     /// The rule whose deny it is of, if it is of one.
