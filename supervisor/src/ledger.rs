@@ -44,6 +44,8 @@ pub(crate) struct Account<'a> {
     pub(crate) started: Timestamp,
     pub(crate) policy: &'a [PolicyNote],
     pub(crate) tally: Tally,
+    /// What could not be done for the log beside its records.
+    pub(crate) trouble: Option<&'a str>,
 }
 
 /// What is decided about one exec.
@@ -83,6 +85,7 @@ impl Ledger {
             started: self.started,
             policy: &self.policy,
             tally: self.tally,
+            trouble: self.log.trouble(),
         }
     }
 
@@ -184,7 +187,13 @@ impl Ledger {
         watch: &Watch,
     ) -> Result<(), LogError> {
         let reply = conclusion.reply;
-        let elapsed = conclusion.received.elapsed().as_micros();
+        let micros = |time: Duration| u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
+        let received = conclusion.received;
+        let stages = match conclusion.approval {
+            Some(_) => [None, None],
+            None => conclusion.program.stages(received),
+        };
+        let [read, eval] = stages.map(|stage| stage.map(micros));
         let body = Body::Decision {
             exec_id: conclusion.exec_id,
             proc: Box::new(conclusion.program),
@@ -192,7 +201,9 @@ impl Ledger {
             effect: effect(reply),
             approval: conclusion.approval,
             lat: Latency {
-                total: u64::try_from(elapsed).unwrap_or(u64::MAX),
+                read,
+                eval,
+                total: micros(received.elapsed()),
             },
         };
         self.append(&body, watch)?;

@@ -26,7 +26,7 @@ impl Gate {
             is_lingering: self.command.ended.is_some(),
             is_observed: self.is_observed,
             health: Health {
-                problems: self.problems(account.missing),
+                problems: self.problems(account.missing, account.trouble),
             },
             policy: InForce {
                 files: account.policy.to_vec(),
@@ -63,8 +63,8 @@ impl Gate {
     }
 
     /// What does not work, and what follows from it.
-    fn problems(&self, missing: u64) -> Vec<String> {
-        let mut problems = Vec::new();
+    fn problems(&self, missing: u64, trouble: Option<&str>) -> Vec<String> {
+        let mut problems: Vec<_> = trouble.map(str::to_owned).into_iter().collect();
         if missing > 0 {
             let fate = if self.is_observed {
                 "ran"

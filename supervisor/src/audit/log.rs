@@ -4,6 +4,8 @@
 //! the caller; the next one that can be written is preceded by an `audit.gap` that says how many
 //! are missing. A second thread syncs to the disk and writes nothing.
 
+mod rotate;
+
 use std::io::{self, Write};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::{Path, PathBuf};
@@ -14,10 +16,10 @@ use serde::Serialize;
 
 use super::chain::Link;
 use super::checkpoint::{Checkpoint, Seal};
-use super::file::{LogFile, share};
-use super::record::{Body, Gap, SegmentNote, SessionNote};
+use super::file::LogFile;
+use super::record::{Body, Gap, SessionNote};
 use super::reserve::Claim;
-use super::rotation::{Full, Limits, Schedule};
+use super::rotation::{Limits, Schedule};
 use super::segment::First;
 use super::session::LogNote;
 use super::syncer::Syncer;
@@ -42,6 +44,8 @@ pub(crate) struct Log {
     /// Who signs next; nobody behind the session's last record.
     seal: Option<Seal>,
     schedule: Schedule,
+    /// What could not be done for the log beside its records, of late.
+    trouble: Option<String>,
     syncer: Option<Syncer>,
 }
 
@@ -122,6 +126,7 @@ impl Log {
             file: LogFile::open(path)?,
             seal: Some(Seal::first()?),
             schedule: Schedule::of(limits, 0, First::default()),
+            trouble: None,
             session,
             chain,
             head: Link::default(),
@@ -194,30 +199,11 @@ impl Log {
             return;
         }
         if let Err(error) = self.write(&Body::Checkpoint) {
-            tracing::error!(%error, "the log's records are not signed yet");
+            self.complain(format!("the log's records are not signed: {error}"));
             if let Some(seal) = &mut self.seal {
                 seal.postpone();
             }
         }
-    }
-
-    /// Begins the next file with what `body` makes of its number, and writes nothing else to the log; whether it could:
-    /// not where a session writes.
-    ///
-    /// # Errors
-    /// If the file cannot be made.
-    pub(crate) fn begin_with(
-        mut self,
-        body: impl FnOnce(SegmentNote) -> Body,
-    ) -> Result<bool, LogError> {
-        let Some(mut next) = self.file.successor()? else {
-            return Ok(false);
-        };
-        let name = next.name.display().to_string();
-        self.render(&body(SegmentNote::opened(next.number, name)))?;
-        next.file.append(&self.line, Claim::Reserve)?;
-        self.file.give_way(next)?;
-        Ok(true)
     }
 
     /// Keeps the policy `kept` beside the log; its name there. It is no record, and what fails is no reason to refuse
@@ -327,63 +313,14 @@ impl Log {
         Ok(Rendered { link, next })
     }
 
-    /// Begins the next file of the log where the present one is full or old. What fails is tried again later, and the
-    /// present one goes on.
-    fn rotate_if_due(&mut self) {
-        let Some(why) = self.schedule.is_due().filter(|_| self.seal.is_some()) else {
-            return;
-        };
-        match self.rotate(why) {
-            Ok(true) => self.schedule.start_over(),
-            undone => {
-                self.schedule.postpone();
-                if let Err(error) = undone {
-                    tracing::error!(%error, "the log goes on in the same file");
-                }
-                if let Err(errno) = share(&self.file.file) {
-                    tracing::error!(%errno, "the log's lock is not shared any more");
-                }
-                return;
-            }
-        }
-        if let Err(error) = self.evict() {
-            tracing::error!(%error, "earlier files of the log stay beyond what is to be kept");
-        }
+    fn complain(&mut self, what: String) {
+        tracing::error!(what);
+        self.trouble = Some(what);
     }
 
-    /// Whether it could: not where another session writes to the same file.
-    fn rotate(&mut self, why: Full) -> Result<bool, LogError> {
-        let Some(mut next) = self.file.successor()? else {
-            return Ok(false);
-        };
-        let name = next.name.display().to_string();
-        let segment = SegmentNote::closed(next.number - 1, why.as_str());
-        self.write(&Body::Close { segment })?;
-        let segment = SegmentNote::opened(next.number, name);
-        let rendered = self.render(&Body::Open { segment })?;
-        next.file.append(&self.line, Claim::Reserve)?;
-        let syncers = next.file.file.try_clone()?;
-        self.file.give_way(next)?;
-        self.wrote(rendered);
-        if let Some(syncer) = &self.syncer {
-            syncer.go_on_with(syncers);
-        }
-        Ok(true)
-    }
-
-    /// Removes earlier files beyond what is kept, each written down before.
-    fn evict(&mut self) -> Result<(), LogError> {
-        let Some(kept) = self.schedule.kept_bytes() else {
-            return Ok(());
-        };
-        for (segment, bytes) in self.file.surplus(kept)? {
-            let last = self.file.last_of(&segment, bytes)?;
-            let name = segment.name.display().to_string();
-            let note = SegmentNote::evicted(segment.number, name, bytes, last);
-            self.write(&Body::Evicted { segment: note })?;
-            self.file.remove(&segment)?;
-        }
-        Ok(())
+    /// What could not be done for the log beside its records, of late.
+    pub(crate) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The exec itself, as records have it.
 
+use std::time::{Duration, Instant};
+
 use execward_policy::{ExecRequest, Masked, Redaction, Variables};
 use serde::Serialize;
 
@@ -72,6 +74,11 @@ pub(crate) struct Program {
     /// What is not to be written down.
     #[serde(skip)]
     secrets: Vec<Vec<u8>>,
+    /// When file and arguments had been read, and when the policy had been asked.
+    #[serde(skip)]
+    read_at: Option<Instant>,
+    #[serde(skip)]
+    judged_at: Option<Instant>,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -148,6 +155,17 @@ impl Program {
         self.argv_cut = is_cut;
         self.argv_sha256 = (is_cut && self.secrets.is_empty()).then(|| argv_digest(argv));
         self.argv = Some(shown);
+        self.read_at = Some(Instant::now());
+    }
+
+    /// How long it took to read what was called, since `received`, and to ask the policy, as far as it came to that.
+    pub(crate) fn stages(&self, received: Instant) -> [Option<Duration>; 2] {
+        let eval = self.read_at.zip(self.judged_at);
+        [
+            self.read_at
+                .map(|at| at.saturating_duration_since(received)),
+            eval.map(|(read, judged)| judged.saturating_duration_since(read)),
+        ]
     }
 
     pub(crate) fn set_cwd(&mut self, cwd: &[u8]) {
@@ -167,6 +185,7 @@ impl Program {
     ) {
         let inputs = Inputs::of(request, variables, history, &self.secrets, &mut self.exact);
         self.inputs = Some(Box::new(inputs));
+        self.judged_at = Some(Instant::now());
     }
 
     pub(crate) fn set_file(&mut self, facts: &FileFacts) {

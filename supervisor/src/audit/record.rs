@@ -272,6 +272,12 @@ pub(crate) struct Effect {
 /// How long it took, in microseconds.
 #[derive(Clone, Copy, Debug, Serialize)]
 pub(crate) struct Latency {
+    /// Until its file was found and its arguments were read. Absent where somebody was asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) read: Option<u64>,
+    /// From there until the policy had been asked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) eval: Option<u64>,
     /// From the notification's receipt to this record.
     pub(crate) total: u64,
 }

@@ -1,6 +1,7 @@
 //! A log of several files, and what is signed in it.
 
 use super::*;
+use crate::audit::record::SegmentNote;
 use crate::audit::{Checkpoint, Files, is_signed};
 
 /// So that each file holds a few records.
@@ -249,4 +250,23 @@ fn every_thousand_records_are_signed_and_the_last_one_ends_the_chain() {
     }
     assert!(is_ended);
     assert_eq!(first, 2503);
+}
+
+/// Who moves the file away has it: the session goes on in that, and says so.
+#[test]
+fn a_log_whose_name_another_file_has_goes_on_and_says_so() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let moved = directory.path().join("moved");
+    let mut log = rotating(&path, SMALL);
+    log.append(&body(0)).unwrap();
+    std::fs::rename(&path, &moved).unwrap();
+    std::fs::write(&path, "another's\n").unwrap();
+    for count in 1..10 {
+        log.append(&body(count)).unwrap();
+    }
+    let trouble = log.trouble().unwrap();
+    assert!(trouble.contains("another file has its name"), "{trouble}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "another's\n");
+    assert_eq!(lines(&moved).len(), 10);
 }
