@@ -4,6 +4,7 @@ mod clock;
 mod crowds;
 mod deaths;
 mod kept;
+mod logs;
 mod numbers;
 mod power;
 mod reloads;

@@ -60,7 +60,11 @@ impl Ground {
     /// See [`chained`].
     #[must_use]
     pub fn chained(&self) -> (Vec<Value>, Vec<u8>) {
-        chained(&fs::read(self.path("audit.jsonl")).unwrap_or_default())
+        let files = self.log_files().into_iter();
+        let bytes: Vec<_> = files
+            .map(|file| fs::read(file).unwrap_or_default())
+            .collect();
+        chained(&bytes.concat())
     }
 }
 

@@ -274,7 +274,9 @@ impl Ground {
         let mut files: Vec<_> = entries
             .map(|entry| entry.expect("an entry").path())
             .collect();
-        files.retain(|path| path.display().to_string().contains("audit.jsonl.0"));
+        files.retain(|path| {
+            path.display().to_string().contains("audit.jsonl.0") && !names_itself(path)
+        });
         files.sort();
         files.push(self.path("audit.jsonl"));
         files
@@ -306,6 +308,20 @@ impl Ground {
         until("the end of the gate", || log.try_lock().ok());
         records
     }
+}
+
+/// Whether a file was to follow another, and its gate died before.
+fn names_itself(file: &Path) -> bool {
+    let text = fs::read_to_string(file).unwrap_or_default();
+    let name = file.file_name().map(|name| name.display().to_string());
+    let first: Option<Value> = text
+        .lines()
+        .next()
+        .and_then(|line| serde_json::from_str(line).ok());
+    let previous = first
+        .as_ref()
+        .and_then(|first| first.pointer("/segment/previous"));
+    previous.is_some() && previous.and_then(Value::as_str) == name.as_deref()
 }
 
 impl Ran {
