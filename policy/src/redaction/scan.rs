@@ -7,7 +7,7 @@ use super::shape::places;
 use super::{MASK, Masked, Redaction, header, shape, url};
 
 /// Programs with short flags whose value is a secret: the flag, and whether it may only be written right before it.
-const SHORT: [(&[u8], &[u8], bool); 13] = [
+const SHORT: [(&[u8], &[u8], bool); 20] = [
     (b"mysql", b"-p", true),
     (b"mysqldump", b"-p", true),
     (b"mysqladmin", b"-p", true),
@@ -21,6 +21,18 @@ const SHORT: [(&[u8], &[u8], bool); 13] = [
     (b"ldapmodify", b"-w", false),
     (b"az", b"-p", false),
     (b"oc", b"-p", false),
+    (b"curl", b"-b", false),
+    (b"curl", b"--cookie", false),
+    (b"zip", b"-P", false),
+    (b"unzip", b"-P", false),
+    (b"7z", b"-p", true),
+    (b"7za", b"-p", true),
+    (b"ssh-keygen", b"-N", false),
+];
+
+/// Programs whose settings are given as a name and, in the next word, a value.
+const SETTERS: [&[u8]; 8] = [
+    b"aws", b"npm", b"pnpm", b"yarn", b"git", b"gcloud", b"pip", b"poetry",
 ];
 
 /// Programs whose flag is a secret only behind this word.
@@ -139,7 +151,11 @@ impl<'r> Scanner<'r> {
         } else if is_flag {
             secrets.extend(self.flag(token, &at));
         } else if is_secret(token, Place::Word) {
-            secrets.extend(of_json(word, at.end));
+            let of_json = of_json(word, at.end);
+            if of_json.is_none() && SETTERS.contains(&self.program.as_slice()) {
+                self.next = Next::Secret;
+            }
+            secrets.extend(of_json);
         }
     }
 
@@ -182,17 +198,22 @@ impl<'r> Scanner<'r> {
         if pairs.is_some() && (token.starts_with(b"-u") || token.starts_with(b"-U")) {
             return secret_of_pair(token).map(|from| at.start + from..at.end);
         }
-        let short = SHORT.iter().find(|(program, ..)| *program == self.program);
-        let (program, flag, is_attached) = short?;
+        let is_short = |(program, flag, _): &&(&[u8], &[u8], bool)| {
+            let is_it = token == *flag || flag.len() == 2 && token.starts_with(flag);
+            *program == self.program && is_it
+        };
+        let (program, flag, is_attached) = SHORT.iter().find(is_short)?;
         let is_bound = BEHIND.iter().any(|(bound, _)| bound == program);
         if is_bound && !self.is_behind {
             return None;
         }
-        if token == *flag && !is_attached {
-            self.next = Next::Secret;
+        if token == *flag {
+            if !is_attached {
+                self.next = Next::Secret;
+            }
             return None;
         }
-        (token.len() > 2 && token.starts_with(flag)).then(|| at.start + 2..at.end)
+        Some(at.start + flag.len()..at.end)
     }
 }
 

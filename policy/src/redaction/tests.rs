@@ -26,7 +26,54 @@ fn shown(argv: &[&str]) -> String {
 }
 
 /// Each with the secret, `S3NTINEL`, and some with none: arguments, and what is written down of them.
-const CASES: [(&[&str], &str); 32] = [
+const CASES: [(&[&str], &str); 44] = [
+    (&["curl", "--cookie-jar", "file"], "curl|--cookie-jar|file"),
+    (
+        &["curl", "-b", "session=S3NTINEL", "-o", "x"],
+        "curl|-b|***|-o|x",
+    ),
+    (&["curl", "--cookie", "S3NTINEL"], "curl|--cookie|***"),
+    (
+        &["zip", "-P", "S3NTINEL", "a.zip", "b"],
+        "zip|-P|***|a.zip|b",
+    ),
+    (&["7z", "a", "-pS3NTINEL", "x.7z"], "7z|a|-p***|x.7z"),
+    (
+        &["ssh-keygen", "-N", "S3NTINEL", "-f", "k"],
+        "ssh-keygen|-N|***|-f|k",
+    ),
+    (
+        &[
+            "aws",
+            "configure",
+            "set",
+            "aws_secret_access_key",
+            "S3NTINEL",
+        ],
+        "aws|configure|set|aws_secret_access_key|***",
+    ),
+    (
+        &["npm", "config", "set", "//r.example/:_authToken=S3NTINEL"],
+        "npm|config|set|//r.example/:_authToken=***",
+    ),
+    (
+        &[
+            "git",
+            "-c",
+            "http.extraHeader=Authorization: Basic S3NTINEL",
+            "fetch",
+        ],
+        "git|-c|http.extraHeader=Authorization: Basic ***|fetch",
+    ),
+    (&["cat", "token", "secret"], "cat|token|secret"),
+    (
+        &["psql", "host=h password=S3NTINEL user=u"],
+        "psql|host=h password=*** user=u",
+    ),
+    (
+        &["docker", "run", "-e", "API_KEY=S3NTINEL", "image"],
+        "docker|run|-e|API_KEY=***|image",
+    ),
     (
         &[
             "curl",
