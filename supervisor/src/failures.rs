@@ -215,6 +215,25 @@ fn sessions(page: &mut String) {
     );
     row(
         page,
+        "the log cannot go on in its next file (another session writes to it, its name is another file's, its \
+         file system exchanges no names)",
+        "it goes on in the one that is full, and it is tried again each minute",
+        "`execward status`, if it is not another session: a problem; the gate's own log",
+    );
+    row(
+        page,
+        "a checkpoint cannot be written or signed",
+        "execs go on as their own records can be written; it is tried again each minute",
+        "`execward status`: a problem; `audit verify`: signed to an earlier record",
+    );
+    row(
+        page,
+        "the policy cannot be kept beside the log",
+        "execs go on; later nobody can decide them again by it",
+        "`kept` is absent from `session.start` or `policy.loaded`; the gate's own log",
+    );
+    row(
+        page,
         "a policy that is loaded has a fault",
         "the one before stays in force, whole",
         "the client, with file, line and column; `policy.rejected`",
