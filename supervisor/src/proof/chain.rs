@@ -7,6 +7,9 @@ use crate::audit::{Checkpoint, Place};
 /// A chain of one record, whose key nobody has named before.
 pub(super) const SEAL: &str = "audit.sealed";
 
+/// What every other one begins with.
+const START: &str = "session.start";
+
 /// One session, as far as its lines were read.
 #[derive(Debug)]
 pub(super) struct Chain {
@@ -54,6 +57,7 @@ impl Chain {
         let mut faults = Vec::new();
         match entry.seq {
             _ if !entry.is_whole => faults.push(Fault::Changed),
+            0 if ![START, SEAL].contains(&&*entry.kind) => faults.push(Fault::NoStart),
             0 if entry.prev.bytes().all(|digit| digit == b'0') => {}
             0 => faults.push(Fault::NotNext { seq: 0 }),
             // Of a file before it that is kept no more.

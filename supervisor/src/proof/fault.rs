@@ -12,6 +12,8 @@ pub(super) enum Fault {
     NoRecord(String),
     /// The record is not as it was written.
     Changed,
+    /// The session's first record is none that begins one.
+    NoStart,
     /// Records of the session are missing before the line.
     Missing { first: u64, last: u64 },
     /// The record stands behind one that came after it, or twice.
@@ -53,6 +55,7 @@ impl Fault {
             Self::Cut { .. } => State::Truncated,
             Self::NoRecord(_)
             | Self::Changed
+            | Self::NoStart
             | Self::Missing { .. }
             | Self::OutOfOrder { .. }
             | Self::NotNext { .. }
@@ -73,6 +76,7 @@ impl fmt::Display for Fault {
         match self {
             Self::NoRecord(why) => write!(f, "it is no record: {why}"),
             Self::Changed => f.write_str("it was changed: it is not what its own digest says"),
+            Self::NoStart => f.write_str("the session does not begin with a `session.start`"),
             Self::Missing { first, last } if first == last => {
                 write!(f, "record {first} is missing before it")
             }

@@ -317,6 +317,25 @@ fn a_copy_elsewhere_tells_a_log_from_another() {
     assert!(Copies::read([kept.as_path()]).is_err());
 }
 
+/// One of one record is quickly made.
+#[test]
+fn a_session_without_its_beginning_is_none() {
+    let logged = Logged::written();
+    let last = logged.files().len() - 1;
+    logged.change(last, |lines| {
+        let zeros = "0".repeat(64);
+        let mut line = lines[0].replace("id-of-two", "id-of-six");
+        line = line.replacen("\"seq\":", "\"seq\":0,\"was\":", 1);
+        let (body, _) = line.rsplit_once(",\"hash\":").unwrap();
+        let (before, behind) = body.rsplit_once("\"prev\":\"").unwrap();
+        let body = format!("{before}\"prev\":\"{zeros}{}", &behind[64..]);
+        let hash = follows(&zeros, body.as_bytes()).unwrap();
+        lines.push(format!("{body},\"hash\":\"{hash}\"}}"));
+    });
+    let found = logged.found(State::Altered);
+    assert!(found[0].2.contains("does not begin"), "{found:?}");
+}
+
 #[test]
 fn a_session_that_goes_on_is_not_cut() {
     let logged = Logged::written();
