@@ -16,7 +16,8 @@ use clap_complete::Shell;
 use crate::approval::Prompt;
 use crate::control::{Scope, Where};
 pub(crate) use audit::{
-    AuditCommand, ExpectArgs, ExportArgs, SealArgs, StatsArgs, TailArgs, TreeArgs, VerifyArgs,
+    AuditCommand, ExpectArgs, ExportArgs, LogArgs, SealArgs, ShipArgs, StatsArgs, TailArgs,
+    TreeArgs, VerifyArgs,
 };
 pub(crate) use grants::{GrantsCommand, GrantsListArgs, RevokeArgs};
 pub(crate) use hook::{HookCommand, InstallArgs};

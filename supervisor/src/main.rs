@@ -88,6 +88,7 @@ mod second_look;
 mod session;
 mod settled;
 mod shell;
+mod shipping;
 mod status;
 mod stop;
 mod subject;
@@ -255,6 +256,12 @@ fn audit(command: &AuditCommand) -> ExitStatus {
             reading::export(args, &mut std::io::stdout()),
             ReadingError::status,
         ),
+        AuditCommand::Ship(args) => told_of(Err(shipping::ship(args)), |_| ExitStatus::Io),
+        AuditCommand::Where(args) => {
+            told_of(shipping::say_where(args, &mut std::io::stdout()), |_| {
+                ExitStatus::Io
+            })
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! What is done with audit logs.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -28,6 +29,12 @@ pub(crate) enum AuditCommand {
     Tree(TreeArgs),
     /// Write a log in a form that others take
     Export(ExportArgs),
+    /// Hand a log's records to journald, syslog, an OpenTelemetry collector or Prometheus as they come: `--help` says how
+    #[command(disable_help_flag = true)]
+    Ship(ShipArgs),
+    /// Print where a log is, for what reads it in a process of its own
+    #[command(hide = true)]
+    Where(LogArgs),
 }
 
 /// Which log is read, with all its files.
@@ -49,6 +56,18 @@ impl LogArgs {
     pub(crate) fn meant(&self) -> Result<PathBuf, TailError> {
         log_meant(self.log.as_deref(), self.session.as_deref())
     }
+}
+
+/// What execward-ship is started with.
+#[derive(Debug, Args)]
+pub(crate) struct ShipArgs {
+    /// What `execward-ship` takes
+    #[arg(
+        value_name = "ARGS",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub(crate) arguments: Vec<OsString>,
 }
 
 #[derive(Debug, Args)]
