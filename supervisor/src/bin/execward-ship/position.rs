@@ -22,6 +22,9 @@ const VERSION: u32 = 1;
 /// Largest file that is read, in bytes: a million chains.
 const FILE_MAX: u64 = 64 * 1024 * 1024;
 
+/// Follows no link, and waits at no FIFO: others may write beside a log.
+const QUIETLY: i32 = libc::O_NOFOLLOW | libc::O_NONBLOCK;
+
 /// What the file says.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Position {
@@ -151,7 +154,11 @@ impl Store {
             path: path.to_owned(),
             _lock: lock,
         };
-        let position = match File::open(path) {
+        let opened = OpenOptions::new()
+            .read(true)
+            .custom_flags(QUIETLY)
+            .open(path);
+        let position = match opened {
             Ok(file) => Some(store.read(&file, to)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(failed(error)),
@@ -185,7 +192,12 @@ impl Store {
     pub(crate) fn write(&self, position: &Position) -> Result<(), PositionError> {
         let write = || {
             let fresh = beside(&self.path, ".new");
-            let mut file = private().truncate(true).open(&fresh)?;
+            // Whatever has that name is none of this one's.
+            match std::fs::remove_file(&fresh) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                Ok(()) | Err(_) => {}
+            }
+            let mut file = private().create_new(true).open(&fresh)?;
             file.write_all(&serde_json::to_vec(position)?)?;
             file.sync_all()?;
             // A power cut that undoes the renaming leaves the position before: some records come twice.
@@ -202,11 +214,11 @@ impl Store {
     }
 }
 
-/// Makes files for their owner alone.
+/// Opens files for writing, and makes them for their owner alone.
 fn private() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true).create(true).mode(0o600);
-    options.custom_flags(libc::O_NOFOLLOW);
+    options.custom_flags(QUIETLY);
     options
 }
 

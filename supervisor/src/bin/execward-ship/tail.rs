@@ -36,6 +36,8 @@ pub(crate) struct Tail {
     child: Child,
     out: ChildStdout,
     lines: Lines,
+    /// Room for what is read at once.
+    piece: Vec<u8>,
 }
 
 /// What came next.
@@ -85,8 +87,12 @@ impl Tail {
         let out = child.stdout.take();
         let out = out.ok_or_else(|| io::Error::from(io::ErrorKind::BrokenPipe))?;
         rustix::io::ioctl_fionbio(&out, true)?;
-        let lines = Lines::default();
-        Ok(Self { child, out, lines })
+        Ok(Self {
+            child,
+            out,
+            lines: Lines::default(),
+            piece: vec![0; PIECE],
+        })
     }
 
     /// The next line, if it comes before `until`; without one it is waited for.
@@ -94,7 +100,6 @@ impl Tail {
     /// # Errors
     /// What poll(2) and read(2) answer.
     pub(crate) fn next(&mut self, stop: &Stop, until: Option<Instant>) -> io::Result<Step> {
-        let mut piece = vec![0; PIECE];
         loop {
             if let Some(line) = self.lines.next_line() {
                 return Ok(Step::Line(line));
@@ -106,9 +111,9 @@ impl Tail {
                 Woken::Late => continue,
                 Woken::Readable => {}
             }
-            match rustix::io::read(&self.out, &mut piece) {
+            match rustix::io::read(&self.out, &mut self.piece) {
                 Ok(0) => return Ok(Step::End),
-                Ok(read) => self.lines.push(piece.get(..read).unwrap_or_default()),
+                Ok(read) => self.lines.push(self.piece.get(..read).unwrap_or_default()),
                 Err(Errno::AGAIN | Errno::INTR) => {}
                 Err(errno) => return Err(errno.into()),
             }

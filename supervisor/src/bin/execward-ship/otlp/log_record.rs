@@ -1,6 +1,6 @@
 //! A record as OpenTelemetry has it: the JSON form of its `LogRecord`.
 //!
-//! Attributes have the names of the semantic conventions (1.34, registry) where there are some, and `execward.*`
+//! Attributes have the names of the semantic conventions (its registry) where there are some, and `execward.*`
 //! otherwise. The body is the record's line, so that its digest can be checked also there.
 
 use jiff::Timestamp;
@@ -30,19 +30,15 @@ const TEXTS: [(&str, &str); 16] = [
 ];
 
 /// Those that are a number.
-const NUMBERS: [(&str, &str); 6] = [
+const NUMBERS: [(&str, &str); 8] = [
     ("process.pid", "/proc/pid"),
     ("process.parent_pid", "/proc/ppid"),
+    ("process.user.id", "/proc/uid_e"),
+    ("process.real_user.id", "/proc/uid_r"),
     ("execward.approver.uid", "/approval/by/uid"),
     ("execward.wait_ms", "/approval/wait_ms"),
     ("execward.duration_us", "/lat/total"),
     ("execward.gap.count", "/gap/count"),
-];
-
-/// Those that are texts by the conventions, and numbers in the record.
-const IDS: [(&str, &str); 2] = [
-    ("process.user.id", "/proc/uid_e"),
-    ("process.real_user.id", "/proc/uid_r"),
 ];
 
 /// The record, seen at that time.
@@ -87,8 +83,6 @@ fn attributes(record: &Record) -> Vec<Value> {
     attributes.extend(texts.filter_map(|(key, at)| Some(text(key, record.text(at)?))));
     let numbers = NUMBERS.iter();
     attributes.extend(numbers.filter_map(|(key, at)| Some(number(key, record.number(at)?))));
-    let ids = IDS.iter();
-    attributes.extend(ids.filter_map(|(key, at)| Some(text(key, &record.number(at)?.to_string()))));
     if let Some(words) = record.texts("/proc/argv") {
         let words: Vec<_> = words.map(|word| json!({"stringValue": word})).collect();
         attributes.push(
@@ -127,7 +121,7 @@ mod tests {
             found.map(|it| it["value"].clone())
         };
         assert_eq!(of("process.pid"), Some(json!({"intValue": "41"})));
-        assert_eq!(of("process.user.id"), Some(json!({"stringValue": "1000"})));
+        assert_eq!(of("process.user.id"), Some(json!({"intValue": "1000"})));
         let path = json!({"stringValue": "/tmp/a\"]\n<0>\0\u{202e}"});
         assert_eq!(of("process.executable.path"), Some(path));
         let words = of("process.command_args").unwrap();
