@@ -41,6 +41,7 @@ mod rights;
 mod selectors;
 mod senders;
 mod shell;
+mod ship;
 mod signals;
 mod start;
 mod table;
