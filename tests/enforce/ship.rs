@@ -274,7 +274,10 @@ fn what_is_missing_is_said_and_what_is_damaged_ends_with_its_status() {
     let text = fs::read_to_string(&log).expect("a log");
     let mut lines: Vec<_> = text.lines().collect();
     lines.splice(1..3, ["{\"type\":\"\u{1b}"]);
-    fs::write(&log, lines.join("\n") + "\n").expect("a log");
+    // The gate may still be giving back what it has kept behind the log's end: that is another file then.
+    let edited = ground.path("edited");
+    fs::write(&edited, lines.join("\n") + "\n").expect("a log");
+    fs::rename(&edited, &log).expect("its name");
     let journald = Datagrams::at(&ground.path("socket"));
     let (shipper, _said) = start(to_socket(&ground, "journald", &["--once"]));
     let mut got = Vec::new();
