@@ -186,6 +186,11 @@ fn sessions(page: &mut String) {
          `--pid-namespace` are killed",
         "the log has no `session.end`",
     );
+}
+
+/// Failures of its log, and of what else it reads.
+fn log(page: &mut String) {
+    let after = in_seconds(front::SILENCE);
     row(
         page,
         "the log's disk is full",
@@ -282,6 +287,7 @@ fn page() -> String {
     refusals(&mut page);
     differences(&mut page);
     sessions(&mut page);
+    log(&mut page);
     surroundings(&mut page);
     page
 }

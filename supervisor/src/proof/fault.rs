@@ -77,11 +77,8 @@ impl fmt::Display for Fault {
             Self::NoRecord(why) => write!(f, "it is no record: {why}"),
             Self::Changed => f.write_str("it was changed: it is not what its own digest says"),
             Self::NoStart => f.write_str("the session does not begin with a `session.start`"),
-            Self::Missing { first, last } if first == last => {
-                write!(f, "record {first} is missing before it")
-            }
             Self::Missing { first, last } => {
-                write!(f, "records {first} to {last} are missing before it")
+                write!(f, "{} missing before it", records_are(*first, *last))
             }
             Self::OutOfOrder { seq, after } => {
                 write!(
@@ -134,6 +131,14 @@ impl fmt::Display for Fault {
                 why.fmt(f)
             }
         }
+    }
+}
+
+fn records_are(first: u64, last: u64) -> String {
+    if first == last {
+        format!("record {first} is")
+    } else {
+        format!("records {first} to {last} are")
     }
 }
 
