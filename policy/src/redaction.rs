@@ -8,6 +8,7 @@ mod header;
 mod name;
 mod scan;
 mod shape;
+mod tame;
 mod url;
 
 use std::borrow::Cow;
@@ -63,7 +64,7 @@ impl Redaction {
     pub fn argv<'t>(&self, argv: &'t [Vec<u8>]) -> Vec<Masked<'t>> {
         let mut scanner = Scanner::new(self);
         if let Some(first) = argv.first() {
-            scanner.begin(file_name(first));
+            scanner.call(file_name(first));
         }
         let rest = argv.iter().skip(1).map(|word| scanner.word(word));
         let rest: Vec<_> = rest.collect();

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::name::{Place, is_secret};
 use super::shape::places;
+use super::tame::Words;
 use super::{MASK, Masked, Redaction, header, shape, url};
 
 /// Programs with short flags whose value is a secret: the flag, and whether it may only be written right before it.
@@ -66,6 +67,8 @@ enum Next {
 pub(super) struct Scanner<'r> {
     redaction: &'r Redaction,
     program: Vec<u8>,
+    /// What becomes of the words of the call, whose text may have commands of its own.
+    words: Words,
     /// Whether the word was there behind which a flag of the program is one.
     is_behind: bool,
     next: Next,
@@ -76,13 +79,19 @@ impl<'r> Scanner<'r> {
         Self {
             redaction,
             program: Vec::new(),
+            words: Words::Run,
             is_behind: false,
             next: Next::Any,
         }
     }
 
-    /// What follows are arguments of `program`.
-    pub(super) fn begin(&mut self, program: &[u8]) {
+    /// What follows are arguments of a call of `program`.
+    pub(super) fn call(&mut self, program: &[u8]) {
+        self.words = Words::of(program);
+        self.begin(program);
+    }
+
+    fn begin(&mut self, program: &[u8]) {
         self.program = program.to_vec();
         self.is_behind = false;
         self.next = Next::Any;
@@ -92,7 +101,8 @@ impl<'r> Scanner<'r> {
     pub(super) fn word<'t>(&mut self, word: &'t [u8]) -> Masked<'t> {
         let mut secrets: Vec<_> = places(word, MASK).map(|at| at..at + MASK.len()).collect();
         // It may be any text, if it is a value as a whole.
-        if self.next == Next::Secret && !word.starts_with(b"--") {
+        let is_value = self.next == Next::Secret && !word.starts_with(b"--");
+        if is_value && self.words != Words::Run {
             self.next = Next::Any;
             secrets.push(0..word.len());
         } else if self.redaction.has_word(word) {
@@ -104,7 +114,9 @@ impl<'r> Scanner<'r> {
             self.tokens(word, &mut secrets);
         }
         let text = word;
-        let secrets = merged(secrets);
+        let words = self.words;
+        let masks = secrets.into_iter().map(|secret| words.tame(word, secret));
+        let secrets = merged(masks.collect());
         Masked { text, secrets }
     }
 
@@ -172,6 +184,10 @@ impl<'r> Scanner<'r> {
         // In a shell's text the value may stand in quotes, or be a variable's.
         let quote = word.get(from).filter(|byte| b"\"'".contains(byte));
         match quote {
+            // As a whole argument it has no other end.
+            None if at.start == 0 && name.starts_with(b"-") && self.words != Words::Run => {
+                not_a_variable(word, from..word.len())
+            }
             Some(quote) if from == at.end => {
                 let tail = word.get(from + 1..)?;
                 let len = tail.iter().take_while(|byte| *byte != quote).count();

@@ -53,9 +53,25 @@ pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
     for at in places(text, PRIVATE.0) {
         let from = at + PRIVATE.0.len();
         let end = places(text, PRIVATE.1).find(|end| *end >= from);
-        found.push(from..end.unwrap_or(text.len()));
+        found.extend(runs(text, from..end.unwrap_or(text.len())));
     }
     found
+}
+
+/// The lines of base64 in a part of `text`, which may have anything between them.
+fn runs(text: &[u8], within: Range<usize>) -> Vec<Range<usize>> {
+    const LEAST_BYTES: usize = 16;
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
+    let (mut runs, mut at) = (Vec::new(), within.start);
+    while at < within.end {
+        let tail = text.get(at..within.end).unwrap_or_default();
+        let len = tail.iter().take_while(|byte| is_base64(byte)).count();
+        if len >= LEAST_BYTES {
+            runs.push(at..at + len);
+        }
+        at += len + 1;
+    }
+    runs
 }
 
 fn is_of_key(byte: u8) -> bool {

@@ -214,7 +214,7 @@ fn a_shells_text_is_masked_where_its_commands_would_be() {
             "cd /w && tool --token \"***\" rest",
         ),
         ("TOKEN=S3NTINEL tool", "TOKEN=*** tool"),
-        ("TOKEN=\"S3NTINEL x\" tool", "TOKEN=\"***\" tool"),
+        ("TOKEN=\"S3NTINEL\" tool", "TOKEN=\"***\" tool"),
         ("tool --token=$TOKEN", "tool --token=$TOKEN"),
         (
             "ls; mysql -pS3NTINEL; mkdir -p x",
@@ -225,12 +225,57 @@ fn a_shells_text_is_masked_where_its_commands_would_be() {
         assert_eq!(shown(&["sh", "-c", text]), format!("sh|-c|{expected}"));
         assert_eq!(Redaction::default().shown(text), expected);
     }
-    let key = "-----BEGIN PRIVATE KEY-----\nS3NTINEL\n-----END PRIVATE KEY-----";
+    let key = "-----BEGIN PRIVATE KEY-----\nS3NTINELS3NTINEL+/\n-----END PRIVATE KEY-----";
     let masked = shown(&["x", key]);
     assert_eq!(
         masked,
-        "x|-----BEGIN PRIVATE KEY-----***-----END PRIVATE KEY-----"
+        "x|-----BEGIN PRIVATE KEY-----\n***\n-----END PRIVATE KEY-----"
     );
+}
+
+/// What a shell would run is not hidden from whoever is asked.
+#[test]
+fn nothing_that_runs_hides_behind_a_mask() {
+    const EVIL: &str = "rm -rf /home";
+    for argv in [
+        ["sh", "-c", "Authorization: x; rm -rf /home"],
+        ["sh", "-c", "curl -H Authorization:x; rm -rf /home"],
+        ["sh", "-c", "sh -c 'Authorization: x; rm -rf /home'"],
+        [
+            "sh",
+            "-c",
+            "curl -H \"Authorization: Bearer $(rm -rf /home)\"",
+        ],
+        ["sh", "-c", "TOKEN=\"x$(rm -rf /home)\" tool"],
+        ["sh", "-c", "TOKEN='; rm -rf /home'; eval $TOKEN"],
+        [
+            "sh",
+            "-c",
+            "echo -----BEGIN PRIVATE KEY----- ; rm -rf /home",
+        ],
+        ["sh", "-c", "curl http://x;rm -rf /home@b/"],
+        ["sh", "--token", "rm -rf /home"],
+        ["ssh", "h", "Cookie: a; rm -rf /home"],
+        ["ssh", "--password", "x; rm -rf /home"],
+        ["env", "TOKEN=x; rm -rf /home", "sh"],
+        ["tool", "--password", "x; rm -rf /home"],
+        ["tool", "--password=x; rm -rf /home", "x"],
+        ["xargs", "--token", "rm -rf /home"],
+    ] {
+        let shown = shown(&argv);
+        assert!(
+            shown.contains("rm -rf /home") || shown.contains("-rf /home"),
+            "{argv:?}: {shown}"
+        );
+    }
+    // Where nobody runs it, a value is masked as a whole.
+    let argv = ["curl", "-H", "Cookie: a=b; c=d", "https://a.example"];
+    assert_eq!(shown(&argv), "curl|-H|Cookie: ***|https://a.example");
+    assert_eq!(
+        shown(&["tool", "--password=two words"]),
+        "tool|--password=***"
+    );
+    assert!(shown(&["curl", "--token", EVIL]).ends_with("***"));
 }
 
 #[test]
