@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::process::{Command, Output};
 
-use execward_tests::{Ground, binary, skip, until};
+use execward_tests::{Ground, said, skip, until};
 
 use crate::interpreter::run_with_own_loader;
 
@@ -13,30 +12,6 @@ const RULES: &str = "[[deny]]\nid = \"no-mkdir\"\nprogram = \"mkdir\"\n";
 /// What each run has of its own is nothing to a list.
 const SCRIPT: &str = "/usr/bin/touch \"$PWD/a\"; file=$(/usr/bin/mktemp -p /tmp); \
     /usr/bin/rm \"$file\"; /usr/bin/true \"$(printf 'a\\377')\"";
-
-fn execward(ground: &Ground, words: &[&str]) -> Output {
-    Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .output()
-        .expect("execward")
-}
-
-fn text(output: &Output) -> String {
-    format!(
-        "{}{}",
-        output
-            .stdout
-            .escape_ascii()
-            .to_string()
-            .replace("\\n", "\n"),
-        output
-            .stderr
-            .escape_ascii()
-            .to_string()
-            .replace("\\n", "\n")
-    )
-}
 
 /// A list of what `script` executes.
 fn list(script: &str, counts: &[&str]) -> String {
@@ -48,8 +23,8 @@ fn list(script: &str, counts: &[&str]) -> String {
         counts,
         &["audit.jsonl"],
     ];
-    let learned = execward(&ground, &words.concat());
-    assert_eq!(learned.status.code(), Some(0), "{}", text(&learned));
+    let learned = ground.execward(&words.concat());
+    assert_eq!(learned.status.code(), Some(0), "{}", said(&learned));
     fs::read_to_string(ground.path("list.toml")).expect("a list")
 }
 
@@ -257,8 +232,8 @@ fn a_report_takes_the_place_of_neither_list_nor_log() {
             name,
             "audit.jsonl",
         ];
-        let output = execward(&ground, &words);
-        assert_eq!(output.status.code(), Some(7), "{}", text(&output));
+        let output = ground.execward(&words);
+        assert_eq!(output.status.code(), Some(7), "{}", said(&output));
     }
     assert_eq!(fs::read_to_string(ground.path("list.toml")).unwrap(), list);
     assert_eq!(fs::read(ground.path("audit.jsonl")).unwrap(), log);
@@ -339,8 +314,8 @@ fn a_log_is_held_to_a_list_afterwards() {
     let _ran = ground.sh("/usr/bin/touch a; /usr/bin/touch c");
     let against = |log: &str| {
         let words = ["audit", "expect", "--against", "list.toml", log];
-        let output = execward(&ground, &words);
-        (output.status.code(), text(&output))
+        let output = ground.execward(&words);
+        (output.status.code(), said(&output))
     };
     let (code, said) = against("audit.jsonl");
     assert_eq!(code, Some(1), "{said}");
@@ -388,6 +363,6 @@ fn a_log_is_held_to_a_list_afterwards() {
         "list.toml",
         "audit.jsonl",
     ];
-    let over = execward(&ground, &words);
-    assert_eq!(over.status.code(), Some(1), "{}", text(&over));
+    let (code, said) = ground.says(&words);
+    assert_eq!(code, Some(1), "{said}");
 }

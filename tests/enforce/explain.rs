@@ -2,25 +2,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::Command;
 
-use execward_tests::{Asking, Ground, binary, needs_answers, of_type};
+use execward_tests::{Asking, Ground, needs_answers, of_type};
 
 const RULES: &str = "[[deny]]\nid = \"no-ls\"\nprogram = \"ls\"\n";
 
-fn execward(ground: &Ground, words: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .env("HOME", ground.path(""))
-        .output()
-        .expect("execward");
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(text).expect("text"))
-}
-
 fn all(ground: &Ground) -> (Option<i32>, String) {
-    execward(ground, &["explain", "--all", "--log", "audit.jsonl"])
+    ground.says(&["explain", "--all", "--log", "audit.jsonl"])
 }
 
 /// The policies that are kept beside the log.
@@ -43,7 +31,7 @@ fn an_exec_is_explained_by_the_policy_of_then_whatever_became_of_its_file() {
     )
     .unwrap();
     let explain = ["explain", id.as_str().unwrap(), "--log", "audit.jsonl"];
-    let (code, said) = execward(&ground, &explain);
+    let (code, said) = ground.says(&explain);
     assert_eq!(code, Some(0), "{said}");
     assert!(
         said.contains("the policy of then:\ndeny: rule no-ls"),
@@ -55,7 +43,7 @@ fn an_exec_is_explained_by_the_policy_of_then_whatever_became_of_its_file() {
     );
     // Another one by its name.
     let other = [explain.as_slice(), &["--policy", "policy.toml"]].concat();
-    let (_, said) = execward(&ground, &other);
+    let (_, said) = ground.says(&other);
     assert!(said.contains("the policy as it is now:\nallow"), "{said}");
 }
 
@@ -111,7 +99,7 @@ fn what_was_changed_since_does_not_agree() {
     let forged = log.replacen("\"verdict\":\"deny\"", "\"verdict\":\"allow\"", 1);
     fs::write(ground.path("forged.jsonl"), forged).unwrap();
     let forged = ["explain", "--all", "--log", "forged.jsonl"];
-    let (code, said) = execward(&ground, &forged);
+    let (code, said) = ground.says(&forged);
     assert_eq!(code, Some(1), "{said}");
     assert!(
         said.contains("1 disagree") && said.contains("deny (rule no-ls), then allow"),

@@ -1,26 +1,12 @@
 //! `policy learn` makes rules of what a person approved in a real session.
 
 use std::fs;
-use std::process::{Command, Output};
 
-use execward_tests::{Asking, Ground, binary, needs_answers};
+use execward_tests::{Asking, Ground, needs_answers, said};
 use serde_json::Value;
 
 const ASKING: &str = "version = 1\n[mode]\nsecurity = \"allowlist\"\n\
     [[allow]]\nid = \"shell\"\nprogram = [\"sh\", \"dash\"]\n";
-
-fn execward(ground: &Ground, words: &[&str]) -> Output {
-    Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .env("HOME", ground.path(""))
-        .output()
-        .expect("execward")
-}
-
-fn text(output: &Output) -> String {
-    String::from_utf8([output.stdout.as_slice(), &output.stderr].concat()).expect("text")
-}
 
 /// Runs `script` in a session of `sh`, where each exec is asked about; `answers` by what its last argument
 /// is, `allow` else.
@@ -43,9 +29,9 @@ fn asked(script: &str, answers: &[(&str, &str)]) -> Asking {
 /// What is learned of the session's log, in a file of its own.
 fn learned(asking: &Asking) -> String {
     let words = ["policy", "learn", "--policy", "policy.toml", "audit.jsonl"];
-    let output = execward(asking.ground(), &words);
-    assert_eq!(output.status.code(), Some(0), "{}", text(&output));
-    let learned = text(&output);
+    let output = asking.ground().execward(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", said(&output));
+    let learned = said(&output);
     assert!(learned.is_ascii(), "{learned}");
     fs::write(asking.ground().path("learned.toml"), &learned).expect("a policy");
     learned
@@ -61,8 +47,8 @@ fn both(asking: &Asking, verb: &str, rest: &[&str]) -> (Option<i32>, String) {
         "--policy",
         "learned.toml",
     ];
-    let output = execward(asking.ground(), &[&words, rest].concat());
-    (output.status.code(), text(&output))
+    let output = asking.ground().execward(&[&words, rest].concat());
+    (output.status.code(), said(&output))
 }
 
 #[test]
@@ -86,11 +72,10 @@ fn what_was_approved_runs_unasked_by_what_is_learned_and_nothing_else() {
         "{replayed}"
     );
     assert!(replayed.contains("3 change"), "{replayed}");
-    let alone = execward(
-        asking.ground(),
-        &["policy", "lint", "--policy", "learned.toml"],
-    );
-    assert_eq!(alone.status.code(), Some(0), "{}", text(&alone));
+    let alone = asking
+        .ground()
+        .execward(&["policy", "lint", "--policy", "learned.toml"]);
+    assert_eq!(alone.status.code(), Some(0), "{}", said(&alone));
 }
 
 #[test]
@@ -187,7 +172,7 @@ fn what_ran_below_an_allowed_process_was_a_question_that_nobody_answered() {
         "policy.toml",
         "audit.jsonl",
     ];
-    let with_asked = text(&execward(asking.ground(), &words));
+    let with_asked = said(&asking.ground().execward(&words));
     assert_eq!(with_asked.matches("[[allow]]").count(), 1, "{with_asked}");
     fs::write(asking.ground().path("learned.toml"), &with_asked).expect("a policy");
     let (_, replayed) = both(&asking, "replay", &["audit.jsonl"]);
@@ -205,9 +190,9 @@ fn what_nobody_answered_is_learned_only_where_that_is_said() {
     let ran = ground.sh("/usr/bin/touch a\n./env all\n./own all\n");
     let _records = ground.records_at_end();
     let learn = ["policy", "learn", "--policy", "policy.toml", "audit.jsonl"];
-    let plain = text(&execward(&ground, &learn));
+    let plain = said(&ground.execward(&learn));
     assert!(!plain.contains("[[allow]]"), "{plain}{}", ran.stderr);
-    let asked = text(&execward(&ground, &[&learn[..], &["--asked"]].concat()));
+    let asked = said(&ground.execward(&[&learn[..], &["--asked"]].concat()));
     assert_eq!(asked.matches("[[allow]]").count(), 1, "{asked}");
     // A wrapper is what it is given; and whatever the session puts in its directory would run.
     for reason in [
@@ -245,8 +230,8 @@ fn a_rule_names_what_else_it_would_have_let_run_and_overwrites_nothing() {
         "-o",
         "new.toml",
     ];
-    let first = execward(&ground, &words);
-    assert_eq!(first.status.code(), Some(0), "{}", text(&first));
+    let first = ground.execward(&words);
+    assert_eq!(first.status.code(), Some(0), "{}", said(&first));
     let learned = fs::read_to_string(ground.path("new.toml")).unwrap();
     assert!(
         learned.contains("also have allowed 1 other execs of the log:"),
@@ -256,6 +241,6 @@ fn a_rule_names_what_else_it_would_have_let_run_and_overwrites_nothing() {
         learned.contains("#   /usr/bin/touch -cm other, once: ["),
         "{learned}"
     );
-    let second = execward(&ground, &words);
-    assert_eq!(second.status.code(), Some(1), "{}", text(&second));
+    let second = ground.execward(&words);
+    assert_eq!(second.status.code(), Some(1), "{}", said(&second));
 }

@@ -5,7 +5,7 @@ mod stats;
 mod tree;
 
 use std::fs;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use execward_tests::{Ground, binary};
 use serde_json::Value;
@@ -35,18 +35,9 @@ fn ground() -> Ground {
     ground
 }
 
-fn execward(ground: &Ground, words: &[&str]) -> Output {
-    Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .env("HOME", ground.path(""))
-        .output()
-        .expect("execward")
-}
-
 /// What a command writes that ends so.
 fn written(ground: &Ground, words: &[&str], code: i32) -> String {
-    let output = execward(ground, words);
+    let output = ground.execward(words);
     let said = output.stderr.escape_ascii().to_string();
     assert_eq!(output.status.code(), Some(code), "{words:?}: {said}");
     String::from_utf8(output.stdout).expect("UTF-8")
@@ -75,7 +66,7 @@ fn holds_for_any_log(ground: &Ground, words: &[&str]) -> String {
     let whole = written(ground, &[words, &["audit.jsonl"]].concat(), 0);
     damage(ground);
     let words_of = |log| [words, &[log]].concat();
-    let damaged = execward(ground, &words_of("damaged.jsonl"));
+    let damaged = ground.execward(&words_of("damaged.jsonl"));
     let said = damaged.stderr.escape_ascii().to_string();
     assert_eq!(damaged.status.code(), Some(4), "{said}");
     assert!(

@@ -2,9 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
-use execward_tests::{Asking, Ground, binary, needs_answers, of_type};
+use execward_tests::{Asking, Ground, needs_answers, of_type};
 use serde_json::{Value, json};
 
 const SENTINEL: &str = "S3NTINELofaTOKEN0123456789";
@@ -56,17 +55,6 @@ fn no_holder(ground: &Ground) {
     assert!(found.is_empty(), "{found:?}");
 }
 
-fn execward(ground: &Ground, words: &[&str]) -> (Option<i32>, String) {
-    let output = Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .env("HOME", ground.path(""))
-        .output()
-        .expect("execward");
-    let text = [output.stdout, output.stderr].concat();
-    (output.status.code(), String::from_utf8(text).expect("text"))
-}
-
 #[test]
 fn a_secret_that_was_asked_allowed_learned_and_replayed_is_in_no_file() {
     needs_answers!();
@@ -113,7 +101,7 @@ fn masked(records: &[Value]) -> Vec<(Value, String, String)> {
 fn is_used(ground: &Ground, id: &str) {
     let by = |words: &str| -> (Option<i32>, String) {
         let words: Vec<&str> = words.split(' ').collect();
-        execward(ground, &words)
+        ground.says(&words)
     };
     let (code, learned) = by("policy learn --policy policy.toml audit.jsonl");
     assert_eq!(code, Some(0), "{learned}");

@@ -1,9 +1,9 @@
 //! `policy replay` puts the execs of a real session to a policy again.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
-use execward_tests::{Asking, Ground, binary};
+use execward_tests::{Asking, Ground, said};
 use serde_json::Value;
 
 /// Rules that look at everything that a rule can look at.
@@ -83,8 +83,7 @@ fn ground(rules: &str) -> Ground {
 fn replay(ground: &Ground, rules: &str, options: &[&str]) -> Output {
     let policy = format!("version = 1\n[mode]\nsecurity = \"allowlist\"\n{rules}");
     fs::write(ground.path("other.toml"), policy).expect("a policy");
-    execward(
-        ground,
+    ground.execward(
         &[
             &["policy", "replay", "--policy", "other.toml", "audit.jsonl"],
             options,
@@ -93,25 +92,10 @@ fn replay(ground: &Ground, rules: &str, options: &[&str]) -> Output {
     )
 }
 
-fn execward(ground: &Ground, words: &[&str]) -> Output {
-    Command::new(binary("execward"))
-        .args(words)
-        .current_dir(ground.path(""))
-        .env("HOME", ground.path(""))
-        .output()
-        .expect("execward")
-}
-
-fn text(output: &Output) -> String {
-    let mut text = String::from_utf8(output.stdout.clone()).expect("text");
-    text.push_str(std::str::from_utf8(&output.stderr).expect("text"));
-    text
-}
-
 /// The last line of `--json`, with the counts.
 fn tally(ground: &Ground, rules: &str) -> Value {
     let output = replay(ground, rules, &["--json"]);
-    let text = text(&output);
+    let text = said(&output);
     let last = text.lines().last().expect("a line");
     serde_json::from_str(last).expect("JSON")
 }
@@ -126,7 +110,7 @@ fn the_same_policy_says_the_same_of_every_exec() {
         output.status.code(),
         Some(0),
         "{}{}",
-        text(&output),
+        said(&output),
         ran.stderr
     );
     let tally = tally(&ground, RULES);
@@ -142,7 +126,7 @@ fn a_narrower_policy_and_a_wider_one_differ_where_they_differ() {
     let _records = ground.records_at_end();
     let narrower = format!("{RULES}[[deny]]\nid = \"no-mkdir\"\ncommand = \"mkdir\"\n");
     let output = replay(&ground, &narrower, &[]);
-    let shown = text(&output);
+    let shown = said(&output);
     assert_eq!(output.status.code(), Some(1), "{shown}");
     // Below the script, twice, it was allowed; elsewhere it was a question, once for each directory
     // in which the shell looks.
@@ -159,7 +143,7 @@ fn a_narrower_policy_and_a_wider_one_differ_where_they_differ() {
 
     let wider = RULES.replace("[[ask]]\nid = \"remove\"", "[[allow]]\nid = \"remove\"");
     let output = replay(&ground, &wider, &[]);
-    let shown = text(&output);
+    let shown = said(&output);
     assert!(
         shown.contains("questions saved, ask -> allow: 2\n"),
         "{shown}"
@@ -208,7 +192,7 @@ fn what_was_not_recorded_is_guessed_nowhere() {
                    [[deny]]\nid = \"d\"\nprogram = \"cat\"\nvia = \"sh\"\n";
     let output = replay(&ground, unknown, &[]);
     assert_eq!(output.status.code(), Some(1));
-    assert!(text(&output).contains("/cat: not recorded: what started it ["));
+    assert!(said(&output).contains("/cat: not recorded: what started it ["));
 }
 
 #[test]
@@ -226,12 +210,12 @@ fn a_question_is_one_whatever_a_person_answered() {
     ] {
         fs::write(asking.ground().path("other.toml"), text).unwrap();
         let words = ["policy", "replay", "--policy", "other.toml", "audit.jsonl"];
-        let output = execward(asking.ground(), &words);
-        assert_eq!(output.status.code(), Some(code), "{}", self::text(&output));
+        let output = asking.ground().execward(&words);
+        assert_eq!(output.status.code(), Some(code), "{}", self::said(&output));
         assert!(
-            self::text(&output).contains(expected),
+            self::said(&output).contains(expected),
             "{}",
-            self::text(&output)
+            self::said(&output)
         );
     }
 }
@@ -263,8 +247,8 @@ fn a_damaged_log_is_said_and_the_rest_is_shown() {
         "policy.toml",
         "edited.jsonl",
     ];
-    let output = execward(&ground, &words);
-    let shown = text(&output);
+    let output = ground.execward(&words);
+    let shown = said(&output);
     assert_eq!(output.status.code(), Some(4), "{shown}");
     let place = format!("damaged: line {} is no record", decision + 3);
     assert!(shown.starts_with(&place), "{shown}");

@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Stdio};
+use std::process::{Command, ExitStatus, Output, Stdio};
 
 use serde_json::Value;
 
@@ -249,6 +249,30 @@ impl Ground {
         self.run(&["sh", &path.display().to_string()])
     }
 
+    /// Runs `execward words` in its directory, whose user has a home there, to its end.
+    ///
+    /// # Panics
+    /// If it does not start.
+    #[must_use]
+    pub fn execward(&self, words: &[&str]) -> Output {
+        Command::new(binary("execward"))
+            .args(words)
+            .current_dir(self.path(""))
+            .env("HOME", self.path(""))
+            .output()
+            .expect("execward")
+    }
+
+    /// The same: its status, and all that it says.
+    ///
+    /// # Panics
+    /// If that is no UTF-8.
+    #[must_use]
+    pub fn says(&self, words: &[&str]) -> (Option<i32>, String) {
+        let output = self.execward(words);
+        (output.status.code(), said(&output))
+    }
+
     /// The log as it is now.
     ///
     /// # Panics
@@ -308,6 +332,16 @@ impl Ground {
         until("the end of the gate", || log.try_lock().ok());
         records
     }
+}
+
+/// All that a program said.
+///
+/// # Panics
+/// If that is no UTF-8.
+#[must_use]
+pub fn said(output: &Output) -> String {
+    let both = [output.stdout.as_slice(), &output.stderr].concat();
+    String::from_utf8(both).expect("text")
 }
 
 /// Whether a file was to follow another, and its gate died before.

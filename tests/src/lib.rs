@@ -20,7 +20,7 @@ pub mod volatile;
 
 pub use asking::{Asking, Question};
 pub use chain::chained;
-pub use ground::{Ground, Ran};
+pub use ground::{Ground, Ran, said};
 pub use process::{DEADLINE, Lines, end_of, finish, rest_of_stderr, until};
 pub use screen::Screen;
 pub use terminal::Terminal;

@@ -7,7 +7,7 @@ use execward_tests::of_type;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{HOSTILE, execward, ground, holds_for_any_log, is_plain, json, written};
+use super::{HOSTILE, ground, holds_for_any_log, is_plain, json, written};
 
 const ECS: &str = include_str!("../../golden/ecs-fields.txt");
 const OCSF: &str = include_str!("../../golden/ocsf-1007-fields.txt");
@@ -291,12 +291,10 @@ fn a_report_fails_where_an_exec_was_refused() {
 fn an_export_is_written_over_no_other_file() {
     let ground = ground();
     let of = |file: &str, log: &str| {
-        execward(
-            &ground,
-            &["audit", "export", "--as", "csv", "-o", file, log],
-        )
-        .status
-        .code()
+        ground
+            .execward(&["audit", "export", "--as", "csv", "-o", file, log])
+            .status
+            .code()
     };
     assert_eq!(of("out.csv", "audit.jsonl"), Some(0));
     let first = fs::read_to_string(ground.path("out.csv")).expect("a table");
@@ -322,5 +320,5 @@ fn an_export_is_written_over_no_other_file() {
         first
     );
     let unknown = ["audit", "export", "--as", "xls", "audit.jsonl"];
-    assert_eq!(execward(&ground, &unknown).status.code(), Some(2));
+    assert_eq!(ground.execward(&unknown).status.code(), Some(2));
 }

@@ -2,7 +2,7 @@
 
 use execward_tests::{Asking, needs_answers, of_type};
 
-use super::{execward, ground, holds_for_any_log, is_plain, json, written};
+use super::{ground, holds_for_any_log, is_plain, json, written};
 
 #[test]
 fn a_session_is_told_in_figures() {
@@ -66,10 +66,7 @@ fn figures_are_of_the_time_that_is_meant() {
     );
     assert_eq!(records(&["--since", "1h"]), Some(all.len() as u64));
     assert_eq!(records(&["--until", "1h"]), Some(0));
-    let wrong = execward(
-        &ground,
-        &["audit", "stats", "--since", "soon", "audit.jsonl"],
-    );
+    let wrong = ground.execward(&["audit", "stats", "--since", "soon", "audit.jsonl"]);
     assert_eq!(wrong.status.code(), Some(2));
     let wrong = [
         "audit",
@@ -78,7 +75,7 @@ fn figures_are_of_the_time_that_is_meant() {
         "no-such-preset",
         "audit.jsonl",
     ];
-    assert_eq!(execward(&ground, &wrong).status.code(), Some(2));
+    assert_eq!(ground.execward(&wrong).status.code(), Some(2));
 }
 
 #[test]

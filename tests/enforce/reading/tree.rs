@@ -4,7 +4,7 @@ use std::fs;
 
 use execward_tests::Ground;
 
-use super::{HOSTILE, RULES, execward, ground, holds_for_any_log, is_plain, json, written};
+use super::{HOSTILE, RULES, ground, holds_for_any_log, is_plain, json, written};
 
 #[test]
 fn a_sessions_execs_stand_below_what_started_them() {
@@ -101,5 +101,5 @@ fn of_several_sessions_the_one_that_is_named_is_drawn() {
         assert_eq!(text.contains("/usr/bin/true"), name == "first", "{text}");
     }
     let other = ["audit", "tree", "--session", "third", "both.jsonl"];
-    assert_eq!(execward(&ground, &other).status.code(), Some(1));
+    assert_eq!(ground.execward(&other).status.code(), Some(1));
 }
