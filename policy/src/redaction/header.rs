@@ -58,10 +58,12 @@ fn skip_blanks(text: &[u8], from: usize) -> usize {
     from + tail.iter().take_while(|byte| **byte == b' ').count()
 }
 
-fn behind_scheme(text: &[u8], from: usize) -> usize {
+/// Where the secret begins in what a header holds from there on.
+pub(super) fn behind_scheme(text: &[u8], from: usize) -> usize {
     let tail = text.get(from..).unwrap_or_default();
     let len = tail.iter().take_while(|byte| **byte != b' ').count();
-    let is_scheme = tail.get(..len).is_some_and(|word| SCHEMES.contains(&word));
+    let word = tail.get(..len).unwrap_or_default().to_ascii_lowercase();
+    let is_scheme = SCHEMES.contains(&word.as_slice());
     match is_scheme && len < tail.len() {
         true => skip_blanks(text, from + len),
         false => from,

@@ -1,7 +1,7 @@
 //! Names whose values are secrets.
 
 /// How a name ends that has one, in small letters and with `-` between its words.
-const ENDS: [&str; 17] = [
+const ENDS: [&str; 16] = [
     "password",
     "passwd",
     "passphrase",
@@ -13,7 +13,6 @@ const ENDS: [&str; 17] = [
     "access-key",
     "secret-key",
     "access-key-id",
-    "private-key",
     "credentials",
     "auth",
     "bearer",
@@ -22,7 +21,10 @@ const ENDS: [&str; 17] = [
 ];
 
 /// Names that have one as a whole.
-const WHOLE: [&str; 6] = [
+const WHOLE: [&str; 9] = [
+    "authorization",
+    "cookie",
+    "set-cookie",
     "pass",
     "key",
     "pgpassword",

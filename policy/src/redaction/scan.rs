@@ -71,6 +71,8 @@ pub(super) struct Scanner<'r> {
     words: Words,
     /// Whether the word was there behind which a flag of the program is one.
     is_behind: bool,
+    /// Whether what follows are no flags any more, behind `--`.
+    is_operand: bool,
     next: Next,
 }
 
@@ -81,6 +83,7 @@ impl<'r> Scanner<'r> {
             program: Vec::new(),
             words: Words::Run,
             is_behind: false,
+            is_operand: false,
             next: Next::Any,
         }
     }
@@ -94,6 +97,7 @@ impl<'r> Scanner<'r> {
     fn begin(&mut self, program: &[u8]) {
         self.program = program.to_vec();
         self.is_behind = false;
+        self.is_operand = false;
         self.next = Next::Any;
     }
 
@@ -105,6 +109,9 @@ impl<'r> Scanner<'r> {
         if is_value && self.words != Words::Run {
             self.next = Next::Any;
             secrets.push(0..word.len());
+        } else if let (Next::Pair, Words::Taken) = (self.next, self.words) {
+            self.next = Next::Any;
+            secrets.extend(secret_of_pair(word).map(|from| from..word.len()));
         } else if self.redaction.has_word(word) {
             secrets.push(0..word.len());
         } else {
@@ -115,22 +122,27 @@ impl<'r> Scanner<'r> {
         }
         let text = word;
         let words = self.words;
-        let masks = secrets.into_iter().map(|secret| words.tame(word, secret));
+        let masks = secrets.into_iter().filter(|secret| !is_path(word, secret));
+        let masks = masks.map(|secret| words.tame(word, secret));
         let secrets = merged(masks.collect());
         Masked { text, secrets }
     }
 
     fn tokens(&mut self, word: &[u8], secrets: &mut Vec<Range<usize>>) {
         let mut at = 0;
-        let mut is_start = self.program.is_empty();
+        // The text that a shell is given begins with a command of its own.
+        let is_text = self.words == Words::Run && word.iter().any(u8::is_ascii_whitespace);
+        let mut is_start = self.program.is_empty() || is_text && self.next == Next::Any;
         while at < word.len() {
             let tail = word.get(at..).unwrap_or_default();
             let len = tail.iter().take_while(|byte| !is_between(**byte)).count();
             let token = tail.get(..len).unwrap_or_default();
             let until = (at + len).min(word.len());
             if !token.is_empty() {
-                if is_start && !token.contains(&b'=') {
-                    self.begin(crate::path::file_name(token));
+                let name = crate::path::file_name(token);
+                let is_known = self.words == Words::Run && has_short_flags(name);
+                if is_start && !token.contains(&b'=') || is_known {
+                    self.begin(name);
                     is_start = false;
                 }
                 self.token(word, at..until, secrets);
@@ -143,7 +155,8 @@ impl<'r> Scanner<'r> {
     fn token(&mut self, word: &[u8], at: Range<usize>, secrets: &mut Vec<Range<usize>>) {
         let token = word.get(at.clone()).unwrap_or_default();
         self.is_behind |= BEHIND.contains(&(&self.program, token));
-        let is_flag = token.len() > 1 && token.starts_with(b"-");
+        let is_flag = token.len() > 1 && token.starts_with(b"-") && !self.is_operand;
+        self.is_operand |= token == b"--";
         let next = std::mem::replace(&mut self.next, Next::Any);
         if !is_flag && next != Next::Any {
             let from = match next {
@@ -174,7 +187,10 @@ impl<'r> Scanner<'r> {
     /// The value in `NAME=VALUE`, if the name has one that is a secret.
     fn assigned(&self, word: &[u8], at: &Range<usize>, equals: usize) -> Option<Range<usize>> {
         let token = word.get(at.clone())?;
-        let name = token.get(..equals)?;
+        let name = name_at_end(token.get(..equals)?)?;
+        if self.is_operand && name.starts_with(b"-") {
+            return None;
+        }
         let is_of_url = at.start > 0 && word.get(..at.start)?.contains(&b'?');
         let place = if is_of_url { Place::Url } else { Place::Word };
         if !is_secret(name, place) && !self.redaction.has_flag(name) {
@@ -199,7 +215,9 @@ impl<'r> Scanner<'r> {
 
     /// The value that is written right behind a flag; else the next word may be one.
     fn flag(&mut self, token: &[u8], at: &Range<usize>) -> Option<Range<usize>> {
-        if self.redaction.has_flag(token) || token.len() > 2 && is_secret(token, Place::Word) {
+        if self.redaction.has_flag(token)
+            || token.starts_with(b"--") && is_secret(token, Place::Word)
+        {
             self.next = Next::Secret;
             return None;
         }
@@ -211,12 +229,18 @@ impl<'r> Scanner<'r> {
             self.next = Next::Pair;
             return None;
         }
-        if pairs.is_some() && (token.starts_with(b"-u") || token.starts_with(b"-U")) {
+        if let Some((_, flags)) = pairs
+            && let Some(behind) = behind_bundle(token, flags)
+        {
+            if behind == token.len() {
+                self.next = Next::Pair;
+                return None;
+            }
             return secret_of_pair(token).map(|from| at.start + from..at.end);
         }
         let is_short = |(program, flag, _): &&(&[u8], &[u8], bool)| {
-            let is_it = token == *flag || flag.len() == 2 && token.starts_with(flag);
-            *program == self.program && is_it
+            let is_bundled = behind_bundle(token, &[*flag]).is_some();
+            *program == self.program && (token == *flag || is_bundled)
         };
         let (program, flag, is_attached) = SHORT.iter().find(is_short)?;
         let is_bound = BEHIND.iter().any(|(bound, _)| bound == program);
@@ -229,8 +253,66 @@ impl<'r> Scanner<'r> {
             }
             return None;
         }
-        Some(at.start + flag.len()..at.end)
+        let behind = behind_bundle(token, &[*flag])?;
+        if behind == token.len() && !is_attached {
+            self.next = Next::Secret;
+        }
+        Some(at.start + behind..at.end)
     }
+}
+
+/// Whether a program has short flags that are known here.
+fn has_short_flags(name: &[u8]) -> bool {
+    let pairs = PAIRS.iter().map(|(program, _)| *program);
+    let mut known = SHORT.iter().map(|(program, ..)| *program).chain(pairs);
+    known.any(|known| known == name)
+}
+
+/// Where the value of one of the short `flags` begins in a token that may have others, without values, before it:
+/// `-sSume`.
+fn behind_bundle(token: &[u8], flags: &[&[u8]]) -> Option<usize> {
+    const VALUELESS: &[u8] = b"sSfLkvigGjlnqR#46aJBNtHCEW";
+    let letters = token.strip_prefix(b"-")?;
+    let before = letters
+        .iter()
+        .take_while(|letter| VALUELESS.contains(letter));
+    let at = before.count();
+    let letter = letters.get(at)?;
+    let is_it = flags
+        .iter()
+        .any(|flag| flag.len() == 2 && flag.last() == Some(letter));
+    is_it.then_some(at + 2)
+}
+
+/// The name at the end of what stands before a `=`: as a whole, or behind a colon.
+fn name_at_end(before: &[u8]) -> Option<&[u8]> {
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let other = before.iter().rposition(|byte| !is_of_name(byte));
+    match other {
+        None => Some(before),
+        Some(at) if before.get(at) == Some(&b':') => before.get(at + 1..),
+        Some(_) => None,
+    }
+}
+
+/// Whether a value is a file's path, which who is asked must see, or says what is no secret: `@file`, `src=...`.
+fn is_path(word: &[u8], value: &Range<usize>) -> bool {
+    let value = word.get(value.clone()).unwrap_or_default();
+    let begins = |start: &&[u8]| value.starts_with(start);
+    let has = |part: &[u8]| value.windows(part.len()).any(|it| it == part);
+    let is_one = [
+        b"/".as_slice(),
+        b"./",
+        b"../",
+        b"~",
+        b"@",
+        b"!",
+        b"id=",
+        b"type=",
+    ]
+    .iter()
+    .any(begins);
+    is_one || has(b"/../") || has(b"src=") || has(b"source=") || has(b"file=") || has(b"path=")
 }
 
 fn is_between(byte: u8) -> bool {
@@ -255,7 +337,8 @@ fn of_json(word: &[u8], from: usize) -> Option<Range<usize>> {
         .strip_prefix(b":")?
         .trim_ascii_start()
         .strip_prefix(b"\"")?;
-    let start = word.len() - value.len();
+    let start = header::behind_scheme(word, word.len() - value.len());
+    let value = word.get(start..)?;
     let len = value.iter().take_while(|byte| **byte != b'"').count();
     (len > 0).then(|| start..start + len)
 }

@@ -75,7 +75,7 @@ fn runs(text: &[u8], within: Range<usize>) -> Vec<Range<usize>> {
 }
 
 fn is_of_key(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || b"_-.=+/".contains(&byte)
+    byte.is_ascii_alphanumeric() || b"_-.=+".contains(&byte)
 }
 
 /// Where `part` stands in `text`.

@@ -50,7 +50,7 @@ const RUNNING: [&str; 9] = [
 ];
 
 /// What a shell has a meaning for.
-const META: &[u8] = b";|&()<>$`{}\n\r\\\"'";
+const META: &[u8] = b";|&()<>$`{}\n\r\\\"'!";
 
 /// Who is called, as far as that says what becomes of its words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

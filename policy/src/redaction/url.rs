@@ -13,7 +13,7 @@ pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
         let tail = text.get(from..).unwrap_or_default();
         let len = tail
             .iter()
-            .take_while(|byte| !b"/?# \t\n\"'".contains(byte))
+            .take_while(|byte| !b"/?#\\ \t\n\"'".contains(byte))
             .count();
         let authority = tail.get(..len).unwrap_or_default();
         let Some(end) = authority.iter().rposition(|byte| *byte == b'@') else {
