@@ -45,7 +45,7 @@ pub(crate) struct Account<'a> {
     pub(crate) policy: &'a [PolicyNote],
     pub(crate) tally: Tally,
     /// What could not be done for the log beside its records.
-    pub(crate) trouble: Option<&'a str>,
+    pub(crate) trouble: Option<String>,
 }
 
 /// What is decided about one exec.

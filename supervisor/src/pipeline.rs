@@ -201,9 +201,7 @@ impl Gate {
             return Err(Hindrance::Overload(subject.caller.clone()));
         }
         subject.cwd = subject.view.task().link_text("cwd").unwrap_or_default();
-        let redaction = self.rules.redaction();
-        subject.program.set_argv(&subject.args.argv, redaction);
-        subject.program.set_cwd(&subject.cwd);
+        subject.keep_strings(&self.rules);
         Ok(())
     }
 
@@ -278,9 +276,7 @@ impl Gate {
 
     /// Asks the policy, and does as it says.
     fn settle(&mut self, notification: Notification, mut subject: Subject, image: Image) {
-        if let Some(target) = image.target() {
-            subject.program.set_file(target.facts());
-        }
+        subject.keep_file(&image, &self.rules);
         if let Err(hindrance) = self.complete(&mut subject) {
             return self.hinder(notification, subject.received, hindrance, subject.asked);
         }
@@ -316,8 +312,7 @@ impl Gate {
             }
         }
         let judgement = self.look_ahead(judgement, &mut request, &mut subject);
-        let variables = self.rules.variables(&request);
-        subject.program.set_inputs(&request, &variables, history);
+        subject.keep_inputs(&request, &self.rules, history);
         let mut judgement = self.weigh(judgement, &subject, &image);
         if !subject.is_digested && self.asks_about_content(&judgement, &request, &image) {
             return self.take_digests(notification, subject, &request);

@@ -63,8 +63,8 @@ impl Gate {
     }
 
     /// What does not work, and what follows from it.
-    fn problems(&self, missing: u64, trouble: Option<&str>) -> Vec<String> {
-        let mut problems: Vec<_> = trouble.map(str::to_owned).into_iter().collect();
+    fn problems(&self, missing: u64, trouble: Option<String>) -> Vec<String> {
+        let mut problems: Vec<_> = trouble.into_iter().collect();
         if missing > 0 {
             let fate = if self.is_observed {
                 "ran"

@@ -2,8 +2,10 @@
 
 use std::time::Instant;
 
+use execward_policy::{ExecRequest, Ruleset};
+
 use crate::approval::{CallDigest, FactsDigest};
-use crate::audit::{Caller, Program};
+use crate::audit::{Caller, History, Program};
 use crate::exec::{Destinations, ExecArgs, ExecAttempt, Expectation, Image, View};
 use crate::parking::Asked;
 use crate::room::Share;
@@ -37,6 +39,31 @@ pub(crate) struct Subject {
 }
 
 impl Subject {
+    /// Has the record say which arguments it has, and where it works.
+    pub(crate) fn keep_strings(&mut self, rules: &Ruleset) {
+        self.program.set_argv(&self.args.argv, rules.redaction());
+        self.program.set_cwd(&self.cwd);
+    }
+
+    /// And which file it is.
+    pub(crate) fn keep_file(&mut self, image: &Image, rules: &Ruleset) {
+        if let Some(target) = image.target() {
+            self.program.set_file(target.facts(), rules.redaction());
+        }
+    }
+
+    /// And what else the policy was asked with.
+    pub(crate) fn keep_inputs(
+        &mut self,
+        request: &ExecRequest,
+        rules: &Ruleset,
+        history: Option<History>,
+    ) {
+        let (variables, redaction) = (rules.variables(request), rules.redaction());
+        self.program
+            .set_inputs(request, &variables, history, redaction);
+    }
+
     /// What an answer about this exec is bound to, once its strings are read.
     pub(crate) fn digest(&self, image: &Image) -> FactsDigest {
         FactsDigest::of(self, image)

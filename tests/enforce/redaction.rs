@@ -65,6 +65,8 @@ fn a_secret_that_was_asked_allowed_learned_and_replayed_is_in_no_file() {
     assert_eq!(argv, "Authorization: Bearer ***");
     asking.answer(&["allow", &first.id]);
     let second = asking.question();
+    let (_, shown, _) = asking.client(&["pending"]);
+    assert!(shown.contains("hides what looks like a secret"), "{shown}");
     assert!(!second.message.to_string().contains(SENTINEL), "{second:?}");
     // A rule of exactly this call would hold it, and is not to be had.
     let exact = ["allow", &second.id, "--for", "always", "--scope", "exact"];
@@ -148,5 +150,31 @@ fn a_policy_names_what_else_is_a_secret() {
     let decisions = ran.decisions(&["/bin/true"]);
     let argv = json!(["/bin/true", "--ticket", "***", "***", "rest"]);
     assert_eq!(decisions[0]["proc"]["argv"], argv);
+    no_holder(&ground);
+}
+
+/// What is made of the arguments beside them has no secret either.
+#[test]
+fn what_a_call_names_and_a_hosts_reason_hold_none() {
+    let ground = Ground::full(
+        "[[deny]]\nid = \"keys\"\npath = \"~/.ssh/\"\n[[deny]]\nid = \"no-ls\"\nprogram = \"ls\"\n",
+    );
+    let script = ground.script(
+        "s",
+        &format!(
+            "./foo https://x:{SENTINEL}@h.example/a --pass {SENTINEL} pass:{SENTINEL}; \
+             sh -c 'mysql -p{SENTINEL} db; if true; then curl -su me:{SENTINEL} u; fi'; ./interpreted"
+        ),
+    );
+    let _foo = ground.copy("/bin/true", "foo");
+    let _own = ground.script(
+        "interpreted",
+        &format!("#!/bin/true --password={SENTINEL}\n"),
+    );
+    let _ran = ground.run(&["sh", &script]);
+    let _records = ground.records_at_rest();
+    for input in ["s", "interpreted"] {
+        fs::remove_file(ground.path(input)).unwrap();
+    }
     no_holder(&ground);
 }

@@ -281,7 +281,18 @@ fn nothing_that_runs_hides_behind_a_mask() {
             "{argv:?}: {shown}"
         );
     }
-    // Nor are files and commands, where a word only looks like a flag or a name.
+    // Where nobody runs it, a value is masked as a whole.
+    let argv = ["curl", "-H", "Cookie: a=b; c=d", "https://a.example"];
+    assert_eq!(shown(&argv), "curl|-H|Cookie: ***|https://a.example");
+    assert_eq!(
+        shown(&["tool", "--password=two words"]),
+        "tool|--password=***"
+    );
+    assert!(shown(&["curl", "--token", EVIL]).ends_with("***"));
+}
+
+#[test]
+fn no_file_and_no_command_hides_behind_a_mask() {
     for argv in [
         &["rm", "-rf", "--", "--password", "VICTIM"][..],
         &["curl", "-osecret", "https://evil.example/x"],
@@ -312,14 +323,6 @@ fn nothing_that_runs_hides_behind_a_mask() {
             "{shown}"
         );
     }
-    // Where nobody runs it, a value is masked as a whole.
-    let argv = ["curl", "-H", "Cookie: a=b; c=d", "https://a.example"];
-    assert_eq!(shown(&argv), "curl|-H|Cookie: ***|https://a.example");
-    assert_eq!(
-        shown(&["tool", "--password=two words"]),
-        "tool|--password=***"
-    );
-    assert!(shown(&["curl", "--token", EVIL]).ends_with("***"));
 }
 
 #[test]

@@ -63,7 +63,11 @@ impl Files {
         let own = identity(&last)?;
         let mut earlier = VecDeque::new();
         for segment in earlier_ones(path)? {
-            match regular::open(&segment) {
+            let named = |error: io::Error| {
+                let shown = escaped(&segment.display().to_string());
+                io::Error::new(error.kind(), format!("{shown}: {error}"))
+            };
+            match regular::open(&segment).map_err(named) {
                 // It had the log's name when that was opened.
                 Ok(file) if identity(&file)? == own => break,
                 Ok(_) => earlier.push_back(segment),

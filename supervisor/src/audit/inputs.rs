@@ -5,7 +5,9 @@
 
 mod leads;
 
-use execward_policy::{Digest, ExecRequest, Interpreter, Origin, ProgramFile, Stream, Variables};
+use execward_policy::{
+    Digest, ExecRequest, Interpreter, Origin, ProgramFile, Redaction, Stream, Variables,
+};
 use serde::{Deserialize, Serialize};
 
 use super::exec_id::ExecId;
@@ -113,7 +115,7 @@ impl Inputs<'static> {
         request: &ExecRequest,
         variables: &Variables,
         history: Option<History>,
-        secrets: &[Vec<u8>],
+        (secrets, redaction): (&[Vec<u8>], &Redaction),
         exact: &mut ExactBytes,
     ) -> Self {
         let names = |key: &str, names: &[Vec<u8>], exact: &mut ExactBytes| {
@@ -131,8 +133,9 @@ impl Inputs<'static> {
         let interpreters = request.interpreters.iter().enumerate();
         let interpreters = interpreters.map(|(level, interpreter)| {
             let at = format!("{POINTER}/interpreters/{level}");
-            let argument = interpreter.argument.as_deref();
-            let argument = argument.map(|it| Text::of(it, || format!("{at}/argument"), exact));
+            let argument = interpreter.argument.as_deref().map(|it| redaction.text(it));
+            let argument =
+                argument.map(|it| Text::of(&it.shown(), || format!("{at}/argument"), exact));
             FileNote {
                 argument,
                 ..FileNote::of(&interpreter.file, &at, exact)

@@ -319,8 +319,15 @@ impl Log {
     }
 
     /// What could not be done for the log beside its records, of late.
-    pub(crate) fn trouble(&self) -> Option<&str> {
-        self.trouble.as_deref()
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let is_lost = match self.file.is_found() {
+            Ok(is_found) => !is_found,
+            Err(error) => error.kind() == io::ErrorKind::NotFound,
+        };
+        let lost = "the log's name is gone or another file's: what is recorded goes on where nobody finds it";
+        is_lost
+            .then(|| lost.to_owned())
+            .or_else(|| self.trouble.clone())
     }
 }
 

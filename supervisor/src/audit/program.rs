@@ -150,7 +150,7 @@ impl Program {
         let redacted = numbered.filter(|(_, word)| word.is_masked());
         self.redacted = redacted.map(|(place, _)| place).collect();
         let secrets = masked.iter().flat_map(Masked::secrets);
-        self.secrets = secrets.map(<[u8]>::to_vec).collect();
+        self.secrets.extend(secrets.map(<[u8]>::to_vec));
         self.argc = Some(argv.len());
         self.argv_cut = is_cut;
         self.argv_sha256 = (is_cut && self.secrets.is_empty()).then(|| argv_digest(argv));
@@ -182,13 +182,15 @@ impl Program {
         request: &ExecRequest,
         variables: &Variables,
         history: Option<History>,
+        redaction: &Redaction,
     ) {
-        let inputs = Inputs::of(request, variables, history, &self.secrets, &mut self.exact);
+        let kept = (self.secrets.as_slice(), redaction);
+        let inputs = Inputs::of(request, variables, history, kept, &mut self.exact);
         self.inputs = Some(Box::new(inputs));
         self.judged_at = Some(Instant::now());
     }
 
-    pub(crate) fn set_file(&mut self, facts: &FileFacts) {
+    pub(crate) fn set_file(&mut self, facts: &FileFacts, redaction: &Redaction) {
         if let Some(path) = &facts.resolved {
             self.path = Some(text(cut(path), || "/proc/path".into(), &mut self.exact));
         }
@@ -216,9 +218,12 @@ impl Program {
                 || "/proc/script/interp".into(),
                 &mut self.exact,
             );
-            let optarg = argument
-                .as_ref()
-                .map(|raw| text(raw, || "/proc/script/optarg".into(), &mut self.exact));
+            let optarg = argument.as_ref().map(|raw| {
+                let masked = redaction.text(raw);
+                self.secrets.extend(masked.secrets().map(<[u8]>::to_vec));
+                let shown = masked.shown();
+                text(&shown, || "/proc/script/optarg".into(), &mut self.exact)
+            });
             self.script = Some(Script {
                 path,
                 interp,

@@ -161,6 +161,11 @@ impl LogFile {
         let (mut surplus, mut total) = (Vec::new(), 0_u64);
         for segment in Segment::all(directory, &self.name)?.into_iter().rev() {
             let seen = statat(directory, &segment.name, AtFlags::SYMLINK_NOFOLLOW)?;
+            // What is no file of a log is nobody's to remove.
+            let first = segment.open(directory).and_then(|file| First::of(&file));
+            if first.is_ok_and(|first| first.time.is_none()) {
+                continue;
+            }
             let bytes = u64::try_from(seen.st_size).unwrap_or(0);
             total = total.saturating_add(bytes);
             if total > kept {
@@ -241,6 +246,14 @@ impl LogFile {
             None
         });
         Ok(())
+    }
+
+    /// Whether the log's name leads to it.
+    ///
+    /// # Errors
+    /// What statat(2) answers: `NotFound` if the name is gone.
+    pub(super) fn is_found(&self) -> io::Result<bool> {
+        self.has_its_name(self.directory()?)
     }
 
     fn has_its_name(&self, directory: &File) -> io::Result<bool> {

@@ -78,7 +78,7 @@ impl Segment {
         let is_time = time.len() == 16 && time.ends_with('Z');
         let is_one = is_number(number, 6) && is_time && is_number(seq, 1) && parts.next().is_none();
         Some(Self {
-            number: number.parse().ok().filter(|_| is_one)?,
+            number: number.parse().ok().filter(|number| is_one && *number > 0)?,
             name: name.to_owned(),
         })
     }

@@ -276,6 +276,9 @@ fn command(required: &Required) -> String {
         let count = proc.pointer("/argc").and_then(Value::as_u64);
         words.push(format!("... ({} arguments)", count.unwrap_or_default()));
     }
+    if proc.pointer("/redacted").is_some() {
+        words.push("(*** hides what looks like a secret)".to_owned());
+    }
     words.join(" ")
 }
 

@@ -100,7 +100,11 @@ pub(super) fn generalised(word: &[u8], cwd: Option<&[u8]>) -> String {
         text.extend(chunk.invalid().iter().map(|_| '?'));
     }
     // A secret, which the log has not.
-    let text = text.replace("\\*\\*\\*", "**");
+    let text = match text.replace("\\*\\*\\*", "**") {
+        // At the end of a list that would be whatever follows.
+        any if any == "**" => "?**".to_owned(),
+        masked => masked,
+    };
     let of_path = |byte: &u8| byte.is_ascii_alphanumeric() || b"/._-+?".contains(byte);
     let is_temporary = |name: &str| {
         !name.is_empty() && name.bytes().all(|byte| of_path(&byte)) && !goes_up(name.as_bytes())

@@ -109,5 +109,6 @@ fn opinion(
         .answer(&policy)
         .map_err(|error| error.to_string())?;
     let opinion = answer.advice().map_or(Opinion::None, Opinion::from);
+    let opinion = opinion.with(|reason| policy.rules.redaction().shown(&reason).into_owned());
     Ok((Some(event), opinion))
 }

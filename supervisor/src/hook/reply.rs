@@ -17,6 +17,17 @@ pub(super) enum Opinion {
     Deny(String),
 }
 
+impl Opinion {
+    /// The same with another reason.
+    pub(super) fn with(self, reason: impl FnOnce(String) -> String) -> Self {
+        match self {
+            Self::None => Self::None,
+            Self::Ask(own) => Self::Ask(reason(own)),
+            Self::Deny(own) => Self::Deny(reason(own)),
+        }
+    }
+}
+
 impl From<Advice> for Opinion {
     fn from(Advice { decision, because }: Advice) -> Self {
         match decision {

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::bundle::{BundledFile, BundledInclude, BundledIncludes, from_base64, to_base64};
 use super::files::{Namer, Notes};
 use super::{LoadedPolicy, PolicyError, Text, Texts};
-use crate::audit::digest;
+use crate::audit::{digest, escaped};
 
 /// The version of its form.
 const VERSION: u32 = 1;
@@ -57,14 +57,18 @@ enum KeptLayer {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeptError {
     #[error(
-        "the policy that was kept beside the log, `{0}`, cannot be read: {1}; name one with --policy"
+        "the policy that was kept beside the log, `{name}`, cannot be read: {1}; name one with --policy",
+        name = escaped(.0)
     )]
     Read(String, std::io::Error),
     #[error(
-        "the policy that was kept beside the log, `{0}`, is not as it was; name one with --policy"
+        "the policy that was kept beside the log, `{name}`, is not as it was; name one with --policy",
+        name = escaped(.0)
     )]
     Changed(String),
-    #[error("the policy that was kept beside the log, `{0}`, does not load here: {1}")]
+    #[error("a record says that its policy is kept as `{name}`, which is no file beside the log", name = escaped(.0))]
+    Elsewhere(String),
+    #[error("the policy that was kept beside the log, `{name}`, does not load here: {1}", name = escaped(.0))]
     Load(String, Box<PolicyError>),
 }
 
@@ -107,7 +111,7 @@ impl Kept {
         let own_name = name.rsplit("policy-").next().unwrap_or_default();
         // It is beside the log, whatever a record says.
         if name.contains('/') {
-            return Err(changed());
+            return Err(KeptError::Elsewhere(name.to_owned()));
         }
         let read = || {
             use std::io::Read as _;

@@ -103,9 +103,11 @@ impl Chain {
 
     fn look_at_signature(&mut self, entry: &Entry<'_>) -> Option<Fault> {
         let checkpoint = entry.checkpoint.as_ref();
-        // A session from before there were signatures ends as well.
         self.is_over = entry.kind == "session.end" || entry.kind == SEAL;
-        let checkpoint = checkpoint?;
+        let Some(checkpoint) = checkpoint else {
+            let (first, last) = (self.unsigned, entry.seq);
+            return self.is_over.then_some(Fault::Signature { first, last });
+        };
         // What was changed is said already.
         let fault = entry
             .is_whole

@@ -22,6 +22,8 @@ pub(super) enum Fault {
     NotNext { seq: u64 },
     /// The file before this one is missing.
     NoFile(String),
+    /// It begins a file, and does not stand at its beginning.
+    NotFirst,
     /// The session began behind a record that is not there.
     NoPrevious { seq: u64, chain: String },
     /// A session's last record is followed by others.
@@ -60,6 +62,7 @@ impl Fault {
             | Self::OutOfOrder { .. }
             | Self::NotNext { .. }
             | Self::NoFile(_)
+            | Self::NotFirst
             | Self::NoPrevious { .. }
             | Self::BehindEnd
             | Self::Signature { .. }
@@ -90,6 +93,7 @@ impl fmt::Display for Fault {
                 f,
                 "record {seq} follows another than the one before it: that was exchanged"
             ),
+            Self::NotFirst => f.write_str("it begins a file, and stands in the middle of one"),
             Self::NoFile(name) => {
                 write!(f, "the file {} before this one is missing", escaped(name))
             }

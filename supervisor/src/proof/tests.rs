@@ -333,7 +333,8 @@ fn a_session_without_its_beginning_is_none() {
         lines.push(format!("{body},\"hash\":\"{hash}\"}}"));
     });
     let found = logged.found(State::Altered);
-    assert!(found[0].2.contains("does not begin"), "{found:?}");
+    let is_it = |(_, _, what): &(usize, usize, String)| what.contains("does not begin");
+    assert!(found.iter().any(is_it), "{found:?}");
 }
 
 #[test]
@@ -411,4 +412,69 @@ fn a_log_that_a_session_writes_to_is_not_sealed() {
     assert!(matches!(sealed(&logged.path, "no"), Err(ProofError::Busy)));
     drop(log);
     assert_eq!(logged.files().len(), files);
+}
+
+/// Lines of a session that never was, each of a type and with more.
+fn forged_session(records: &[(&str, &str)]) -> Vec<String> {
+    let mut prev = "0".repeat(64);
+    let lines = records.iter().enumerate().map(|(seq, (kind, more))| {
+        let body = format!(
+            r#"{{"v":"1.0","type":"{kind}"{more},"seq":{seq},"ts":"2026-11-30T00:00:00Z","session":{{"id":"f","name":"f"}},"chain":"f","prev":"{prev}""#
+        );
+        prev = follows(&prev, body.as_bytes()).unwrap();
+        format!("{body},\"hash\":\"{prev}\"}}")
+    });
+    lines.collect()
+}
+
+/// Whoever may add a session has removed no file by saying so, unless it is the oldest, and they sign.
+#[test]
+fn a_file_that_only_a_forged_record_says_is_removed_is_missing() {
+    for gone in [0, 2] {
+        let logged = Logged::written();
+        let files = logged.files();
+        let name = files[gone]
+            .file_name()
+            .unwrap()
+            .to_str()
+            .unwrap()
+            .to_owned();
+        let last: serde_json::Value =
+            serde_json::from_str(logged.lines(gone).last().unwrap()).unwrap();
+        std::fs::remove_file(&files[gone]).unwrap();
+        let evicted = format!(
+            r#","segment":{{"number":1,"name":"{name}","last":{{"chain":{},"seq":{},"hash":{}}}}}"#,
+            last["chain"], last["seq"], last["hash"]
+        );
+        let forged = forged_session(&[
+            ("session.start", ""),
+            ("audit.evicted", &evicted),
+            ("session.end", ""),
+        ]);
+        let active = logged.files().len() - 1;
+        logged.change(active, |lines| lines.extend(forged));
+        let found = logged.found(State::Altered);
+        let is_it = |(_, _, what): &(usize, usize, String)| what.contains(&name);
+        assert!(found.iter().any(is_it), "{found:?}");
+        let unsigned = |(_, _, what): &(usize, usize, String)| what.contains("are not signed");
+        assert!(found.iter().any(unsigned), "{found:?}");
+    }
+}
+
+/// Nothing stands behind a line's digest, and a file begins where it says so.
+#[test]
+fn what_is_between_the_lines_and_the_files_is_held_to_the_letter() {
+    for end in ["\r", " ", "\t"] {
+        let logged = Logged::written();
+        logged.change(1, |lines| lines[4] += end);
+        let found = logged.found(State::Altered);
+        assert_eq!((found[0].0, found[0].1), (1, 5), "{found:?}");
+    }
+    let logged = Logged::written();
+    let moved = logged.lines(2);
+    logged.change(1, |lines| lines.extend(moved));
+    std::fs::remove_file(&logged.files()[2]).unwrap();
+    let found = logged.found(State::Altered);
+    let is_it = |(_, _, what): &(usize, usize, String)| what.contains("stands in the middle");
+    assert!(found.iter().any(is_it), "{found:?}");
 }

@@ -73,8 +73,8 @@ struct Walk<'a> {
     file: Option<Place>,
     /// Sessions whose beginning, or what stood before that, may lie in a file that is kept no more.
     pending: Vec<(Found, String)>,
-    /// Digests of the last records of files that are kept no more.
-    gone: Vec<Option<Position>>,
+    /// The last records of files that are kept no more, and the records that say so.
+    gone: Vec<(Option<Position>, (String, u64))>,
 }
 
 impl Proof {
@@ -103,7 +103,8 @@ impl Proof {
             if is_live && !line.text.ends_with(b"\n") {
                 break;
             }
-            walk.take(line.text.trim_ascii_end(), line.place());
+            let text = line.text.strip_suffix(b"\n").unwrap_or(line.text);
+            walk.take(text, line.place());
         }
         // Or one that has begun meanwhile.
         walk.proof.is_live |= is_written_to(path);
@@ -165,10 +166,16 @@ impl Walk<'_> {
         let missing = before.filter(|(before, opens)| {
             before.as_deref().map(behind_name) != Some(behind_name(opens))
         });
-        if let Some((_, name)) = missing {
-            let fault = Fault::NoFile(name.to_owned());
-            let found = found(place, &entry, fault);
-            self.pending.push((found, entry.prev.to_string()));
+        if let Some((before, name)) = &missing {
+            let found = found(place, &entry, Fault::NoFile((*name).to_owned()));
+            // Only the oldest files are removed.
+            match before {
+                None => self.pending.push((found, entry.prev.to_string())),
+                Some(_) => self.proof.add(found),
+            }
+        }
+        if entry.kind == "audit.open" && place.line != 1 {
+            self.proof.add(found(place, &entry, Fault::NotFirst));
         }
         self.follow(&entry, place, missing.is_some());
         self.note(&entry, place);
@@ -226,7 +233,8 @@ impl Walk<'_> {
         {
             let name = segment.name.as_deref().unwrap_or_default();
             self.proof.evicted.push(name.to_owned());
-            self.gone.push(segment.last.clone());
+            let by = (entry.chain.to_string(), entry.seq);
+            self.gone.push((segment.last.clone(), by));
         }
         let previous = entry.log.as_ref().and_then(|log| log.previous.clone());
         if let Some(Position { chain, seq, hash }) = previous
@@ -265,8 +273,18 @@ impl Walk<'_> {
     }
 
     fn end(mut self) -> Proof {
+        let chains = &self.proof.chains;
+        let is_signed = |(chain, seq): &(String, u64)| {
+            let at = self.at.get(chain);
+            let chain = at.and_then(|at| chains.get(*at)).map(|(_, chain)| chain);
+            chain.is_some_and(|chain| {
+                chain.signed() >= Some(*seq) || self.proof.is_live && !chain.is_over
+            })
+        };
+        self.gone.retain(|(_, by)| is_signed(by));
         for (found, hash) in std::mem::take(&mut self.pending) {
-            let is_gone = |last: &Option<Position>| last.as_ref().is_some_and(|it| it.hash == hash);
+            let is_gone =
+                |(last, _): &(Option<Position>, _)| last.as_ref().is_some_and(|it| it.hash == hash);
             if !self.gone.iter().any(is_gone) {
                 self.proof.add(found);
             }

@@ -138,6 +138,14 @@ impl Facts<'_> {
                 items.push(Item::prose(text).toned(Tone::Gap).marked("   ".into()));
             }
         }
+        let redacted = request.proc.pointer("/redacted").and_then(Value::as_array);
+        if let Some(redacted) = redacted.filter(|it| !it.is_empty()) {
+            let numbers: Vec<_> = redacted.iter().map(Value::to_string).collect();
+            items.push(strange(format!(
+                "hidden behind *** in {}: what looks like a secret. `run --reveal` shows it",
+                in_ascii(&numbers.join(", "))
+            )));
+        }
         let count = self.number("/argc").unwrap_or(argv.len() as u64);
         if request.proc.pointer("/argv_cut").is_some() || count != argv.len() as u64 {
             let gap = format!("{} of {count} arguments are shown", argv.len());

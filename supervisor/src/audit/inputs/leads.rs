@@ -57,9 +57,12 @@ pub(super) fn of(
     secrets: &[Vec<u8>],
     exact: &mut ExactBytes,
 ) -> Vec<LeadNote<'static>> {
+    let has = |text: &[u8], part: &[u8]| text.windows(part.len().max(1)).any(|it| it == part);
+    // A piece of a secret may be taken for a path, too.
     let is_secret = |path: &[u8]| {
+        let name = path.rsplit(|byte| *byte == b'/').next().unwrap_or(path);
         let mut secrets = secrets.iter();
-        secrets.any(|secret| path.windows(secret.len()).any(|part| part == secret))
+        secrets.any(|secret| has(path, secret) || name.len() > 2 && has(secret, name))
     };
     let mut leads: Vec<_> = request.destinations.iter().collect();
     leads.retain(|(from, to)| !is_secret(from) && !is_secret(&to.path));

@@ -1,6 +1,6 @@
 //! What is written and read back.
 
-use execward_policy::{Destination, FileKind};
+use execward_policy::{Destination, FileKind, Redaction};
 
 use super::*;
 use crate::audit::text::decoded;
@@ -49,7 +49,13 @@ fn what_a_record_keeps_of_a_question_is_the_question() {
         gone: vec![b"A\xff".to_vec()],
         named: Vec::new(),
     };
-    let inputs = Inputs::of(&request, &variables, Some(history.clone()), &[], &mut exact);
+    let inputs = Inputs::of(
+        &request,
+        &variables,
+        Some(history.clone()),
+        (&[], &Redaction::default()),
+        &mut exact,
+    );
     let json = serde_json::to_string(&inputs).unwrap();
     let raw = decoded(&exact).unwrap();
     let read: Inputs<'_> = serde_json::from_str(&json).unwrap();
@@ -68,7 +74,13 @@ fn a_file_without_a_path_has_none_in_a_record() {
         ..ProgramFile::at("/memfd:x")
     };
     let request = ExecRequest::new(memory, vec![b"x".to_vec()]);
-    let inputs = Inputs::of(&request, &Variables::default(), None, &[], &mut exact);
+    let inputs = Inputs::of(
+        &request,
+        &Variables::default(),
+        None,
+        (&[], &Redaction::default()),
+        &mut exact,
+    );
     let again = inputs.request(request.argv.clone(), None, &decoded(&exact).unwrap());
     assert_eq!(again, request);
 }
