@@ -3,11 +3,11 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus, Output, Stdio};
+use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 
-use crate::{binary, finish, of_type, takes_answers, until};
+use crate::{Ran, binary, finish, takes_answers, until};
 
 /// Directories, policy and log of one session.
 #[derive(Debug)]
@@ -16,19 +16,6 @@ pub struct Ground {
     options: Vec<String>,
     /// Where the user's settings are and what execward remembers, if not in its own directory.
     of_user: Option<PathBuf>,
-}
-
-/// What a session left behind.
-#[derive(Debug)]
-pub struct Ran {
-    /// How the front ended.
-    pub status: ExitStatus,
-    /// Standard output.
-    pub stdout: String,
-    /// Standard error.
-    pub stderr: String,
-    /// The audit log, parsed.
-    pub records: Vec<Value>,
 }
 
 impl Ground {
@@ -356,48 +343,4 @@ fn names_itself(file: &Path) -> bool {
         .as_ref()
         .and_then(|first| first.pointer("/segment/previous"));
     previous.is_some() && previous.and_then(Value::as_str) == name.as_deref()
-}
-
-impl Ran {
-    /// The exit code; 128+N would show as a code too.
-    #[must_use]
-    pub fn code(&self) -> Option<i32> {
-        self.status.code()
-    }
-
-    /// The `exec.decision` records whose argv starts with `words`.
-    #[must_use]
-    pub fn decisions(&self, words: &[&str]) -> Vec<&Value> {
-        let starts = |record: &&Value| {
-            let argv = record["proc"]["argv"].as_array();
-            argv.is_some_and(|argv| {
-                argv.len() >= words.len() && argv.iter().zip(words).all(|(a, b)| a == b)
-            })
-        };
-        of_type(&self.records, "exec.decision")
-            .filter(starts)
-            .collect()
-    }
-
-    /// The outcome of the first exec whose argv starts with `words`.
-    ///
-    /// # Panics
-    /// If there is no such exec or it has no outcome.
-    #[must_use]
-    pub fn outcome(&self, words: &[&str]) -> &Value {
-        let decisions = self.decisions(words);
-        let id = &decisions.first().expect("a decision")["exec_id"];
-        of_type(&self.records, "exec.outcome")
-            .find(|record| record["exec_id"] == *id)
-            .map(|record| &record["outcome"])
-            .expect("an outcome")
-    }
-
-    /// How many outcomes have this result.
-    #[must_use]
-    pub fn results(&self, result: &str) -> usize {
-        of_type(&self.records, "exec.outcome")
-            .filter(|record| record["outcome"]["result"] == result)
-            .count()
-    }
 }

@@ -13,6 +13,7 @@ pub mod fault;
 pub mod fuse;
 mod ground;
 mod process;
+mod ran;
 pub mod random;
 mod screen;
 mod terminal;
@@ -20,8 +21,9 @@ pub mod volatile;
 
 pub use asking::{Asking, Question};
 pub use chain::chained;
-pub use ground::{Ground, Ran, said};
+pub use ground::{Ground, said};
 pub use process::{DEADLINE, Lines, end_of, finish, rest_of_stderr, until};
+pub use ran::Ran;
 pub use screen::Screen;
 pub use terminal::Terminal;
 

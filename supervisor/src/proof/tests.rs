@@ -1,120 +1,17 @@
 //! Each way to tamper with a log, and where it is found.
 
-use std::path::{Path, PathBuf};
+mod forgery;
+mod logged;
+mod seals;
 
 use ed25519_dalek::SigningKey;
 
+use self::forgery::{forged_session, rechain};
+use self::logged::{Logged, begun, write};
+use super::State;
 use super::copies::Copies;
-use super::seal::sealed;
 use super::walk::Proof;
-use super::{ProofError, State};
-use crate::audit::{Body, Limits, Log, SessionEnd, SessionNote, Summary, follows, forged};
-
-/// A log of two sessions in several files, each signed more than once.
-struct Logged {
-    _directory: tempfile::TempDir,
-    path: PathBuf,
-}
-
-const SESSIONS: [&str; 2] = ["one", "two"];
-
-impl Logged {
-    fn written() -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let path = directory.path().join("audit.jsonl");
-        for name in SESSIONS {
-            write(&path, name, true);
-        }
-        Self {
-            _directory: directory,
-            path,
-        }
-    }
-
-    /// The files, the oldest first.
-    fn files(&self) -> Vec<PathBuf> {
-        let entries = std::fs::read_dir(self.path.parent().unwrap()).unwrap();
-        let mut files: Vec<_> = entries.map(|entry| entry.unwrap().path()).collect();
-        files.retain(|file| *file != self.path);
-        files.sort();
-        files.push(self.path.clone());
-        files
-    }
-
-    fn lines(&self, file: usize) -> Vec<String> {
-        let text = std::fs::read_to_string(&self.files()[file]).unwrap();
-        text.lines().map(str::to_owned).collect()
-    }
-
-    fn change(&self, file: usize, change: impl FnOnce(&mut Vec<String>)) {
-        let mut lines = self.lines(file);
-        change(&mut lines);
-        let text: String = lines.iter().map(|line| format!("{line}\n")).collect();
-        std::fs::write(&self.files()[file], text).unwrap();
-    }
-
-    fn proof(&self) -> Proof {
-        Proof::of(&self.path, &Copies::default()).unwrap()
-    }
-
-    /// What is found, each with the file's place among them and the line.
-    fn found(&self, state: State) -> Vec<(usize, usize, String)> {
-        let proof = self.proof();
-        assert_eq!(proof.state(), state, "{:?}", proof.found);
-        let files = self.files();
-        let place_of = |name: &str| files.iter().position(|file| file.ends_with(name)).unwrap();
-        let found = proof.found.iter().map(|found| {
-            let place = found.place.as_ref().unwrap();
-            let file = place.file.as_deref().map_or(files.len() - 1, place_of);
-            (file, place.line, found.fault.to_string())
-        });
-        found.collect()
-    }
-}
-
-fn write(path: &Path, name: &str, ends: bool) {
-    let note = SessionNote {
-        id: format!("id-of-{name}"),
-        name: name.to_owned(),
-    };
-    let limits = Limits {
-        segment_bytes: 9000,
-        kept_bytes: None,
-    };
-    let mut log = Log::open(path, note, limits).unwrap();
-    let prepared = log.prepare().unwrap();
-    log.append(&Body::SessionStart(Box::new(
-        crate::audit::SessionStart::for_tests(prepared),
-    )))
-    .unwrap();
-    for target_missing in 0..50 {
-        log.append(&Body::Summary(Summary { target_missing }))
-            .unwrap();
-    }
-    if ends {
-        log.append(&Body::SessionEnd(SessionEnd {
-            ended: Default::default(),
-            count: Default::default(),
-        }))
-        .unwrap();
-    }
-}
-
-fn hash_of(line: &str) -> &str {
-    line.rsplit('"').nth(1).unwrap()
-}
-
-/// Gives every line from `from` on the digests that it would have had, as one who may write the log can.
-fn rechain(lines: &mut [String], from: usize) {
-    for at in from..lines.len() {
-        let prev = hash_of(&lines[at - 1]).to_owned();
-        let (body, _) = lines[at].rsplit_once(",\"hash\":").unwrap();
-        let (before, behind) = body.rsplit_once("\"prev\":\"").unwrap();
-        let body = format!("{before}\"prev\":\"{prev}{}", &behind[64..]);
-        let hash = follows(&prev, body.as_bytes()).unwrap();
-        lines[at] = format!("{body},\"hash\":\"{hash}\"}}");
-    }
-}
+use crate::audit::{follows, forged};
 
 #[test]
 fn a_log_that_nobody_touched_is_intact() {
@@ -340,91 +237,13 @@ fn a_session_without_its_beginning_is_none() {
 #[test]
 fn a_session_that_goes_on_is_not_cut() {
     let logged = Logged::written();
-    let note = SessionNote {
-        id: "live".to_owned(),
-        name: "live".to_owned(),
-    };
-    let limits = Limits {
-        segment_bytes: 9000,
-        kept_bytes: None,
-    };
-    let mut log = Log::open(&logged.path, note, limits).unwrap();
-    let prepared = log.prepare().unwrap();
-    log.append(&Body::SessionStart(Box::new(
-        crate::audit::SessionStart::for_tests(prepared),
-    )))
-    .unwrap();
+    let log = begun(&logged.path, "live");
     assert_eq!(logged.proof().state(), State::Intact);
     drop(log);
     assert_eq!(logged.proof().state(), State::Truncated);
     // What begins behind it goes on, and says behind what.
-    write(&logged.path, "three", true);
+    write(&logged.path, "three");
     assert_eq!(logged.found(State::Truncated).len(), 1);
-}
-
-#[test]
-fn what_is_sealed_is_known_as_long_as_it_stays_as_it_was() {
-    let logged = Logged::written();
-    logged.change(1, |lines| drop(lines.remove(4)));
-    let last = logged.files().len() - 1;
-    logged.change(last, |lines| drop(lines.pop()));
-    assert_eq!(logged.proof().state(), State::Altered);
-    let proof = sealed(&logged.path, "the disk").unwrap();
-    assert_eq!(proof.state(), State::Intact, "{:?}", proof.found);
-    assert_eq!((proof.seals.len(), proof.seals[0].faults), (1, 2));
-    assert_eq!(logged.files().len(), last + 2);
-    // Of a whole log nothing is to be sealed.
-    sealed(&logged.path, "again").unwrap();
-    assert_eq!(logged.files().len(), last + 2);
-    // The log goes on, in further files, and what comes is held to all.
-    write(&logged.path, "three", true);
-    assert_eq!(
-        logged.proof().state(),
-        State::Intact,
-        "{:?}",
-        logged.proof().found
-    );
-    assert!(logged.files().len() > last + 3);
-    logged.change(1, |lines| drop(lines.remove(4)));
-    let found = logged.found(State::Altered);
-    assert!(
-        found
-            .iter()
-            .any(|(_, _, what)| what.contains("when it was sealed")),
-        "{found:?}"
-    );
-}
-
-#[test]
-fn a_log_that_a_session_writes_to_is_not_sealed() {
-    let logged = Logged::written();
-    logged.change(1, |lines| drop(lines.remove(4)));
-    let note = SessionNote {
-        id: "live".to_owned(),
-        name: "live".to_owned(),
-    };
-    let limits = Limits {
-        segment_bytes: u64::MAX,
-        kept_bytes: None,
-    };
-    let log = Log::open(&logged.path, note, limits).unwrap();
-    let files = logged.files().len();
-    assert!(matches!(sealed(&logged.path, "no"), Err(ProofError::Busy)));
-    drop(log);
-    assert_eq!(logged.files().len(), files);
-}
-
-/// Lines of a session that never was, each of a type and with more.
-fn forged_session(records: &[(&str, &str)]) -> Vec<String> {
-    let mut prev = "0".repeat(64);
-    let lines = records.iter().enumerate().map(|(seq, (kind, more))| {
-        let body = format!(
-            r#"{{"v":"1.0","type":"{kind}"{more},"seq":{seq},"ts":"2026-11-30T00:00:00Z","session":{{"id":"f","name":"f"}},"chain":"f","prev":"{prev}""#
-        );
-        prev = follows(&prev, body.as_bytes()).unwrap();
-        format!("{body},\"hash\":\"{prev}\"}}")
-    });
-    lines.collect()
 }
 
 /// Whoever may add a session has removed no file by saying so, unless it is the oldest, and they sign.
