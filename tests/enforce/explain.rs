@@ -116,3 +116,39 @@ fn what_was_changed_since_does_not_agree() {
     assert_eq!(code, Some(7), "{said}");
     assert!(said.contains("cannot be read"), "{said}");
 }
+
+/// Beside standard input lies nothing: nobody says that all of nothing agrees.
+#[test]
+fn standard_input_is_no_place_where_policies_are_kept() {
+    let ground = Ground::full(RULES);
+    let (code, said) = ground.says(&["explain", "--all", "--log", "-"]);
+    assert_eq!(code, Some(2), "{said}");
+    assert!(said.contains("kept beside a log"), "{said}");
+}
+
+/// What became of the policy of another session is no matter.
+#[test]
+fn an_exec_is_explained_by_the_policy_of_its_own_session() {
+    let ground = Ground::full(RULES);
+    let log = ground.path("shared.jsonl").display().to_string();
+    let ground = ground.option("--audit").option(&log);
+    let _ran = ground.run(&["/bin/true"]);
+    let [first] = <[PathBuf; 1]>::try_from(kept(&ground)).unwrap();
+    let text = fs::read_to_string(ground.path("policy.toml")).unwrap();
+    fs::write(ground.path("policy.toml"), text + "# another\n").unwrap();
+    let _ran = ground.run(&["/bin/ls"]);
+    assert_eq!(kept(&ground).len(), 2);
+    let records = fs::read_to_string(&log).unwrap();
+    let ids = records.lines().filter_map(|line| {
+        let record: serde_json::Value = serde_json::from_str(line).unwrap();
+        (record["type"] == "exec.decision").then(|| record["exec_id"].as_str().unwrap().to_owned())
+    });
+    let ids: Vec<String> = ids.collect();
+    fs::remove_file(first).unwrap();
+    let (code, said) = ground.says(&["explain", &ids[1], "--log", &log]);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.ends_with("deny (rule no-ls), as then\n"), "{said}");
+    let (code, said) = ground.says(&["explain", &ids[0], "--log", &log]);
+    assert_eq!(code, Some(7), "{said}");
+    assert!(said.contains("explain ID --policy FILE"), "{said}");
+}

@@ -1,7 +1,7 @@
 //! What a log has is decided again, from its records alone, by the policies that were kept beside it: it must come to the
 //! same.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
 
@@ -38,15 +38,49 @@ pub(super) struct Again {
     last: Option<String>,
 }
 
+/// The policies that are kept beside a log.
+#[derive(Default)]
+struct Policies {
+    /// By their names.
+    loaded: HashMap<String, LoadedPolicy>,
+    of_sessions: HashMap<String, BTreeSet<String>>,
+}
+
 impl Again {
-    /// Decides all of the log at `path` again, or what has the ID `only`.
+    /// Decides all of the log at `path` again.
     ///
     /// # Errors
     /// If the log or a kept policy cannot be read.
-    pub(super) fn of(path: &Path, only: Option<&str>) -> Result<Self, CheckError> {
-        let policies = kept_policies(path)?;
-        let policies = policies.iter();
-        let mut retrials: BTreeMap<&str, Retrial<'_>> = policies
+    pub(super) fn of(path: &Path) -> Result<Self, CheckError> {
+        Self::by(&Policies::beside(path)?, path, |_| true)
+    }
+
+    /// Decides again what `record` decided, the exec `id` of the log at `path`, by the policy of its time, which is kept
+    /// under that name; what it came to.
+    ///
+    /// # Errors
+    /// If the log cannot be read.
+    pub(super) fn of_exec(
+        path: &Path,
+        id: &str,
+        record: &Record<'_>,
+        policy: (&str, LoadedPolicy),
+    ) -> Result<String, CheckError> {
+        let policies = Policies::of_session(record.session(), policy);
+        let is_meant = |it: &Record<'_>| it.exec_id.is_some_and(|own| own.is_meant_by(id));
+        let last = Self::by(&policies, path, is_meant)?.last;
+        Ok(last.unwrap_or_else(|| "no policy decided it".to_owned()))
+    }
+
+    /// Decides what `is_meant` again.
+    fn by(
+        policies: &Policies,
+        path: &Path,
+        is_meant: impl Fn(&Record<'_>) -> bool,
+    ) -> Result<Self, CheckError> {
+        let mut retrials: HashMap<&str, Retrial<'_>> = policies
+            .loaded
+            .iter()
             .map(|(name, policy)| (name.as_str(), Retrial::of(policy)))
             .collect();
         let mut in_force: HashMap<String, Option<String>> = HashMap::new();
@@ -57,26 +91,24 @@ impl Again {
                 again.damaged += 1;
                 continue;
             };
-            retrials
-                .values_mut()
-                .for_each(|retrial| retrial.note(&record));
             if let Some(kept) = record.kept_policy() {
                 in_force.insert(record.session().to_owned(), kept.map(str::to_owned));
             }
-            if record.kind != "exec.decision" {
-                continue;
-            }
+            let decides = record.kind == "exec.decision";
             let name = in_force.get(record.session()).cloned().flatten();
-            // Each learns what its images are to those below them; one counts.
+            // Each of the session's learns what its images are to those below them; one counts.
             let mut ruling = None;
-            for (own, retrial) in &mut retrials {
-                let own_ruling = retrial.judge(&record);
-                if Some(*own) == name.as_deref() {
-                    ruling = Some(own_ruling);
+            for own in policies.of(record.session()) {
+                let Some(retrial) = retrials.get_mut(own.as_str()) else {
+                    continue;
+                };
+                retrial.note(&record);
+                let own_ruling = decides.then(|| retrial.judge(&record));
+                if Some(own) == name.as_ref() {
+                    ruling = own_ruling;
                 }
             }
-            let is_meant = |only: &str| record.exec_id.is_some_and(|id| id.is_meant_by(only));
-            if only.is_none_or(is_meant) {
+            if decides && is_meant(&record) {
                 again.take(&record, ruling);
             }
         }
@@ -117,11 +149,6 @@ impl Again {
         }
     }
 
-    /// What the exec that was meant came to.
-    pub(super) fn last(&self) -> Option<&str> {
-        self.last.as_deref()
-    }
-
     pub(super) fn show(&self, as_json: bool, out: &mut impl Write) -> io::Result<ExitStatus> {
         if as_json {
             writeln!(out, "{}", serde_json::to_string(self)?)?;
@@ -153,19 +180,48 @@ impl Again {
     }
 }
 
-/// The policies that were kept beside the log at `path`, as far as its records name them.
-fn kept_policies(path: &Path) -> Result<BTreeMap<String, LoadedPolicy>, CheckError> {
-    let mut policies = BTreeMap::new();
-    let mut lines = Lines::open(path)?;
-    while let Some(line) = lines.next()? {
-        let record = line.record().ok();
-        if let Some(Some(name)) = record.as_ref().and_then(Record::kept_policy)
-            && !policies.contains_key(name)
-        {
-            policies.insert(name.to_owned(), Kept::load(path, name)?);
+impl Policies {
+    /// All that the records of the log at `path` name.
+    ///
+    /// # Errors
+    /// If the log or one of them cannot be read.
+    fn beside(path: &Path) -> Result<Self, CheckError> {
+        let mut policies = Self::default();
+        let mut lines = Lines::open(path)?;
+        while let Some(line) = lines.next()? {
+            let record = line.record().ok();
+            let Some((record, name)) = record
+                .as_ref()
+                .and_then(|record| Some((record, record.kept_policy()??)))
+            else {
+                continue;
+            };
+            if !policies.loaded.contains_key(name) {
+                let policy = Kept::load(path, name)?;
+                policies.loaded.insert(name.to_owned(), policy);
+            }
+            policies.note(record.session(), name);
         }
+        Ok(policies)
     }
-    Ok(policies)
+
+    /// One, of one session.
+    fn of_session(session: &str, (name, policy): (&str, LoadedPolicy)) -> Self {
+        let mut policies = Self::default();
+        policies.loaded.insert(name.to_owned(), policy);
+        policies.note(session, name);
+        policies
+    }
+
+    fn note(&mut self, session: &str, name: &str) {
+        let of_session = self.of_sessions.entry(session.to_owned()).or_default();
+        of_session.insert(name.to_owned());
+    }
+
+    /// The names of those that a session was under.
+    fn of(&self, session: &str) -> impl Iterator<Item = &String> {
+        self.of_sessions.get(session).into_iter().flatten()
+    }
 }
 
 /// Whether it is the same decision, by the same rule where a rule made it.

@@ -9,7 +9,7 @@ mod shown;
 mod tool;
 
 use std::io::{self, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use execward_policy::{Decision, MASK};
 
@@ -65,6 +65,8 @@ pub(crate) enum CheckError {
     Masked,
     #[error("no exec in `{}` has the ID `{id}`, all of it", log.display())]
     NoSuch { id: String, log: PathBuf },
+    #[error("policies are kept beside a log: name its file with --log, and not `-`")]
+    NoPlace,
     #[error("{0}")]
     Log(#[from] TailError),
     #[error("cannot write: {0}")]
@@ -78,9 +80,11 @@ impl CheckError {
             Self::NoSuch { .. } | Self::NotOffered(_) | Self::Masked => ExitStatus::Finding,
             // Nobody can say what it comes to, and that is a verdict.
             Self::TooDeep => ExitStatus::WouldDeny,
-            Self::Policy(_) | Self::NoRecord(_) | Self::NoProgram | Self::Directory { .. } => {
-                ExitStatus::Usage
-            }
+            Self::Policy(_)
+            | Self::NoRecord(_)
+            | Self::NoProgram
+            | Self::NoPlace
+            | Self::Directory { .. } => ExitStatus::Usage,
             Self::Log(TailError::Damaged { .. }) => ExitStatus::LogDamaged,
             Self::Kept(_)
             | Self::Log(_)
@@ -110,20 +114,24 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
     let places = Places::find()?;
     let log = log_meant(args.log.as_deref(), args.session.as_deref())?;
+    let has_place = log != Path::new("-");
     let Some(id) = &args.id else {
-        return Ok(Again::of(&log, None)?.show(args.json, out)?);
+        return match has_place {
+            true => Ok(Again::of(&log)?.show(args.json, out)?),
+            false => Err(CheckError::NoPlace),
+        };
     };
-    let line = recorded::find(&log, id)?;
-    let record = recorded_in(&line)?;
+    let found = recorded::find(&log, id)?;
+    let record = recorded_in(&found.line)?;
     let call = called(&record)?;
     if matches!(args.rule, Some(Scope::Exact)) {
         return print_exact_rule(id, &record, &call, out);
     }
-    let kept = match args.policy.is_named() {
-        true => None,
-        false => recorded::kept_at(&log, id)?,
-    };
-    let (policy, by) = match &kept {
+    let kept = found
+        .kept
+        .as_deref()
+        .filter(|_| has_place && !args.policy.is_named());
+    let (policy, by) = match kept {
         Some(name) => (Kept::load(&log, name)?, "the policy of then"),
         None => {
             let policy = InForce::load(&args.policy, &places)?.policy;
@@ -152,15 +160,10 @@ pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitSt
         return Ok(ExitStatus::Success);
     }
     strictest(&policy, &mut caller, vec![*request])?.say(args.json, out)?;
-    if kept.is_some()
-        && !args.json
-        && let Some(last) = Again::of(&log, Some(id))?.last()
-    {
-        writeln!(
-            out,
-            "decided again, from the record alone: {}",
-            escaped(last)
-        )?;
+    if let Some(name) = kept.filter(|_| !args.json) {
+        let last = Again::of_exec(&log, id, &record, (name, policy))?;
+        let last = escaped(&last);
+        writeln!(out, "decided again, from the record alone: {last}")?;
     }
     Ok(ExitStatus::Success)
 }

@@ -145,7 +145,7 @@ fn meant(args: &AnswerArgs, logs: &[PathBuf]) -> Result<Vec<u8>, NoHindsight> {
     let mut none = None;
     for log in logs {
         match recorded::find_all(log, &args.id) {
-            Ok(found) => lines.extend(found),
+            Ok(found) => lines.extend(found.into_iter().map(|exec| exec.line)),
             Err(error @ CheckError::NoSuch { .. }) => none = Some(error),
             // What cannot be read may have another of that ID.
             Err(error) => return Err(NoHindsight::NotFound(error)),

@@ -57,12 +57,12 @@ enum KeptLayer {
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum KeptError {
     #[error(
-        "the policy that was kept beside the log, `{name}`, cannot be read: {1}; name one with --policy",
+        "the policy that was kept beside the log, `{name}`, cannot be read: {1}; see `explain ID --policy FILE`",
         name = escaped(.0)
     )]
     Read(String, std::io::Error),
     #[error(
-        "the policy that was kept beside the log, `{name}`, is not as it was; name one with --policy",
+        "the policy that was kept beside the log, `{name}`, is not as it was; see `explain ID --policy FILE`",
         name = escaped(.0)
     )]
     Changed(String),

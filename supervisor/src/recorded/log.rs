@@ -29,28 +29,47 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
     Ok(text)
 }
 
-/// The line of the last decision in `log` whose ID is meant by `id`; of an exec that waits, its question's.
-pub(crate) fn find(log: &Path, id: &str) -> Result<Vec<u8>, CheckError> {
+/// A decision in a log, or the question of one that is still to come.
+#[derive(Debug)]
+pub(crate) struct FoundExec {
+    /// Its record's.
+    pub(crate) line: Vec<u8>,
+    /// Where beside the log the policy is kept that was in force, if it is.
+    pub(crate) kept: Option<String>,
+}
+
+/// The last decision in `log` whose ID is meant by `id`; of an exec that waits, its question.
+pub(crate) fn find(log: &Path, id: &str) -> Result<FoundExec, CheckError> {
     let last = find_all(log, id)?.pop();
     last.ok_or_else(|| no_such(log, id))
 }
 
-/// The lines of all decisions in `log` whose ID is meant by `id`, or of the question where there is none yet: at
-/// least one.
-pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError> {
+/// All decisions in `log` whose ID is meant by `id`, or the questions where there is none yet: at least one.
+pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<FoundExec>, CheckError> {
     let mut lines = Lines::open(log)?;
     let (mut found, mut asked, mut damaged) = (Vec::new(), Vec::new(), None);
+    let mut in_force = HashMap::new();
     while let Some(line) = lines.next()? {
-        match line.record() {
-            Ok(record) => {
-                let is_it = record.exec_id.is_some_and(|own| own.is_meant_by(id));
-                match record.kind.as_ref() {
-                    "exec.decision" if is_it => found.push(line.text.to_vec()),
-                    "exec.held" if is_it => asked.push(line.text.to_vec()),
-                    _ => {}
-                }
+        let record = match line.record() {
+            Ok(record) => record,
+            Err(error) => {
+                damaged = damaged.or(Some(error));
+                continue;
             }
-            Err(error) => damaged = damaged.or(Some(error)),
+        };
+        if let Some(kept) = record.kept_policy() {
+            in_force.insert(record.session().to_owned(), kept.map(str::to_owned));
+        }
+        let are = match record.kind.as_ref() {
+            "exec.decision" => &mut found,
+            "exec.held" => &mut asked,
+            _ => continue,
+        };
+        if record.exec_id.is_some_and(|own| own.is_meant_by(id)) {
+            are.push(FoundExec {
+                line: line.text.to_vec(),
+                kept: in_force.get(record.session()).cloned().flatten(),
+            });
         }
     }
     match damaged {
@@ -60,25 +79,6 @@ pub(crate) fn find_all(log: &Path, id: &str) -> Result<Vec<Vec<u8>>, CheckError>
         Some(Damage { place, error }) => Err(TailError::Damaged { place, error }.into()),
         None => Err(no_such(log, id)),
     }
-}
-
-/// Where the policy is kept that was in force when the exec with this ID was decided, if it is.
-pub(crate) fn kept_at(log: &Path, id: &str) -> Result<Option<String>, CheckError> {
-    let mut lines = Lines::open(log)?;
-    let (mut in_force, mut found) = (HashMap::new(), None);
-    while let Some(line) = lines.next()? {
-        let Ok(record) = line.record() else {
-            continue;
-        };
-        if let Some(kept) = record.kept_policy() {
-            in_force.insert(record.session().to_owned(), kept.map(str::to_owned));
-        }
-        let is_one = ["exec.decision", "exec.held"].contains(&record.kind.as_ref());
-        if is_one && record.exec_id.is_some_and(|own| own.is_meant_by(id)) {
-            found = in_force.get(record.session()).cloned().flatten();
-        }
-    }
-    Ok(found)
 }
 
 fn no_such(log: &Path, id: &str) -> CheckError {

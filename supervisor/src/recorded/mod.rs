@@ -15,7 +15,7 @@ use serde::Deserialize;
 use crate::audit::{
     ExactBytes, ExecId, Inputs, PolicyNote, RawBytes, RuleNote, Text, decoded, escaped,
 };
-pub(crate) use log::{Lines, find, find_all, kept_at, read};
+pub(crate) use log::{Lines, find, find_all, read};
 pub(crate) use question::{Missing, Put};
 pub(crate) use retrial::{Ground, Retrial, Ruling};
 pub(crate) use said::{Said, said};
