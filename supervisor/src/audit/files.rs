@@ -88,23 +88,21 @@ impl Files {
     /// The same.
     pub(crate) fn behind(path: &Path, read: &File) -> io::Result<Self> {
         let read = identity(read)?;
+        // Who follows a log asks often, and nearly always in vain.
+        if identity(&regular::open(path)?)? == read {
+            return Ok(Self {
+                earlier: VecDeque::new(),
+                last: None,
+            });
+        }
         let mut files = Self::of(path)?;
-        let is_it = |file: &io::Result<File>| {
-            let file = file.as_ref();
-            file.is_ok_and(|file| identity(file).is_ok_and(|seen| seen == read))
+        let is_it = |path: &PathBuf| {
+            let seen = regular::open(path).and_then(|file| identity(&file));
+            seen.is_ok_and(|seen| seen == read)
         };
-        let opened = files.earlier.iter().map(|path| regular::open(path));
-        let at = opened.enumerate().find(|(_, file)| is_it(file));
-        if let Some((at, _)) = at {
+        if let Some(at) = files.earlier.iter().position(is_it) {
             files.earlier.drain(..=at);
         }
-        files.last = match files.last {
-            Some((_, file)) if identity(&file)? == read => {
-                files.earlier.clear();
-                None
-            }
-            last => last,
-        };
         Ok(files)
     }
 

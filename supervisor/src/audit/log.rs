@@ -257,7 +257,7 @@ impl Log {
         self.file.append(&self.line, Claim::of(body))?;
         self.wrote(rendered);
         match &self.syncer {
-            Some(syncer) if syncer.is_told() => Ok(()),
+            Some(syncer) if syncer.tell() => Ok(()),
             None | Some(_) => Ok(self.file.sync()?),
         }
     }

@@ -1,6 +1,7 @@
 //! The audit log: what was decided and what came of it, one JSON object a line.
 
 mod approval;
+mod beside;
 mod chain;
 mod checkpoint;
 mod exec_id;

@@ -2,12 +2,11 @@
 
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags, openat, renameat_with, statat, unlinkat};
-use rustix::io::Errno;
 
 use super::file::{LogFile, is_alone, share};
 use super::names;
@@ -161,9 +160,9 @@ impl LogFile {
         let (mut surplus, mut total) = (Vec::new(), 0_u64);
         for segment in Segment::all(directory, &self.name)?.into_iter().rev() {
             let seen = statat(directory, &segment.name, AtFlags::SYMLINK_NOFOLLOW)?;
-            // What is no file of a log is nobody's to remove.
+            // What is no file of a log, or cannot be read as one, is nobody's to remove.
             let first = segment.open(directory).and_then(|file| First::of(&file));
-            if first.is_ok_and(|first| first.time.is_none()) {
+            if !first.is_ok_and(|first| first.time.is_some()) {
                 continue;
             }
             let bytes = u64::try_from(seen.st_size).unwrap_or(0);
@@ -194,25 +193,11 @@ impl LogFile {
         )?)
     }
 
-    /// Writes a file beside the log, called as the log with `behind` its name, unless there is one; its name.
+    /// The directory that it is in.
     ///
     /// # Errors
-    /// What openat(2) and write(2) answer.
-    pub(super) fn keep_beside(&self, behind: &str, content: &[u8]) -> io::Result<String> {
-        let mut name = self.name.clone();
-        name.push(behind);
-        let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
-        let mode = Mode::RUSR | Mode::WUSR;
-        match openat(self.directory()?, &name, flags, mode) {
-            Ok(file) => File::from(file).write_all(content)?,
-            // It is called by what it holds.
-            Err(Errno::EXIST) => {}
-            Err(errno) => return Err(errno.into()),
-        }
-        Ok(name.display().to_string())
-    }
-
-    fn directory(&self) -> io::Result<&File> {
+    /// If that cannot be read.
+    pub(super) fn directory(&self) -> io::Result<&File> {
         let directory = self.directory.as_ref();
         directory.ok_or_else(|| io::Error::other("its directory cannot be read"))
     }

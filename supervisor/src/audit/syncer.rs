@@ -36,8 +36,8 @@ impl Syncer {
         Ok(Self { dirty, files })
     }
 
-    /// Something was written: whether the thread is there to hear it.
-    pub(super) fn is_told(&self) -> bool {
+    /// Tells the thread that something was written; whether it is there to hear it.
+    pub(super) fn tell(&self) -> bool {
         match self.dirty.try_send(()) {
             Ok(()) | Err(TrySendError::Full(())) => true,
             Err(TrySendError::Disconnected(())) => false,

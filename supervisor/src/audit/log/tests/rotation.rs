@@ -159,6 +159,61 @@ fn more_than_is_kept_is_removed_and_written_down_first() {
     assert!(bytes as u64 <= kept, "{bytes}");
 }
 
+/// What has a name of the log's files and is none is left alone, and hinders nothing.
+#[test]
+fn what_is_no_file_of_the_log_is_not_removed_and_not_counted() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let odd = |number: u32| {
+        directory
+            .path()
+            .join(format!("audit.jsonl.{number:06}-20200101T000000Z-0"))
+    };
+    std::fs::create_dir(odd(1)).unwrap();
+    std::fs::write(odd(2), "x".repeat(10_000)).unwrap();
+    nix::unistd::mkfifo(&odd(3), nix::sys::stat::Mode::S_IRWXU).unwrap();
+    std::os::unix::fs::symlink("nowhere", odd(4)).unwrap();
+    let kept_bytes = Some(4000);
+    let mut log = rotating(
+        &path,
+        Limits {
+            kept_bytes,
+            ..SMALL
+        },
+    );
+    for count in 0..60 {
+        log.append(&body(count)).unwrap();
+    }
+    assert_eq!(log.trouble(), None);
+    assert!((1..=4).all(|number| odd(number).symlink_metadata().is_ok()));
+    let own = segments(&path).len() - 4;
+    assert!((2..4).contains(&own), "{own}");
+}
+
+/// A gate may die, or the disk be full, while it writes it.
+#[test]
+fn what_is_kept_beside_the_log_is_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("audit.jsonl");
+    let log = rotating(&path, SMALL);
+    let beside = directory.path().join("audit.jsonl.kept");
+    let content = b"all of it".as_slice();
+    for torn in [None, Some("all of"), Some("all of it, and more"), Some("")] {
+        if let Some(torn) = torn {
+            std::fs::write(&beside, torn).unwrap();
+        }
+        let name = log.file.keep_beside(".kept", content).unwrap();
+        assert_eq!(name, "audit.jsonl.kept");
+        assert_eq!(std::fs::read(&beside).unwrap(), content);
+    }
+    // One that is as it should be stays.
+    let inode = || std::os::unix::fs::MetadataExt::ino(&beside.metadata().unwrap());
+    let before = inode();
+    log.file.keep_beside(".kept", content).unwrap();
+    assert_eq!(inode(), before);
+    assert_eq!(segments(&path).len(), 2);
+}
+
 /// What another session writes would end up in a file that nobody expects to grow.
 #[test]
 fn a_log_that_others_write_to_goes_on_in_its_file() {
@@ -202,12 +257,7 @@ fn waits_for_lock(path: &Path) -> bool {
     let leads = |entry: std::io::Result<std::fs::DirEntry>| {
         std::fs::read_link(entry.unwrap().path()).is_ok_and(|to| to == path)
     };
-    descriptors
-        .filter(|_| true)
-        .map(leads)
-        .filter(|leads| *leads)
-        .count()
-        >= 2
+    descriptors.map(leads).filter(|leads| *leads).count() >= 2
 }
 
 #[test]
