@@ -1,6 +1,6 @@
 //! A log, line by line.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
@@ -48,7 +48,7 @@ pub(super) struct Proof {
     pub(super) records: u64,
     /// By their IDs, in the order in which they began.
     pub(super) chains: Vec<(String, Chain)>,
-    /// The first ones, in the order of the log.
+    /// The first ones, in the order of the log, and behind them what the log as a whole lacks.
     pub(super) found: Vec<Found>,
     /// How many there are.
     pub(super) faults: u64,
@@ -73,6 +73,8 @@ struct Walk<'a> {
     file: Option<Place>,
     /// Sessions whose beginning, or what stood before that, may lie in a file that is kept no more.
     pending: Vec<(Found, String)>,
+    /// What differs from its copy. Somebody else keeps that, and no seal answers it.
+    contradicted: Vec<Found>,
     /// The last records of files that are kept no more, and the records that say so.
     gone: Vec<(Option<Position>, (String, u64))>,
 }
@@ -95,6 +97,7 @@ impl Proof {
             recent: VecDeque::new(),
             file: None,
             pending: Vec::new(),
+            contradicted: Vec::new(),
             gone: Vec::new(),
         };
         let mut lines = Lines::open(path)?;
@@ -204,19 +207,18 @@ impl Walk<'_> {
     fn follow(&mut self, entry: &Entry<'_>, place: &Place, lacks_file: bool) {
         let at = self.at.get(&*entry.chain);
         let known = at.and_then(|at| self.proof.chains.get_mut(*at));
-        let mut faults = match known {
-            Some((_, chain)) => {
-                let mut faults = chain.follow(entry, place);
-                faults.extend(self.copies.compare(entry, chain));
-                faults
-            }
+        let (mut faults, contradicted) = match known {
+            Some((_, chain)) => (
+                chain.follow(entry, place),
+                self.copies.compare(entry, chain),
+            ),
             None => {
-                let (mut chain, mut faults) = Chain::begun(entry, place, lacks_file);
-                faults.extend(self.copies.compare(entry, &mut chain));
+                let (mut chain, faults) = Chain::begun(entry, place, lacks_file);
+                let contradicted = self.copies.compare(entry, &mut chain);
                 self.at
                     .insert(entry.chain.to_string(), self.proof.chains.len());
                 self.proof.chains.push((entry.chain.to_string(), chain));
-                faults
+                (faults, contradicted)
             }
         };
         // That is said of the file already.
@@ -224,6 +226,8 @@ impl Walk<'_> {
         for fault in faults {
             self.proof.add(found(place, entry, fault));
         }
+        let contradicted = contradicted.map(|fault| found(place, entry, fault));
+        self.contradicted.extend(contradicted);
     }
 
     /// What a record says of others than those of its session.
@@ -272,55 +276,65 @@ impl Walk<'_> {
         }
     }
 
+    /// What only the whole of the log can say.
     fn end(mut self) -> Proof {
-        let chains = &self.proof.chains;
+        let mut found = std::mem::take(&mut self.contradicted);
+        found.extend(self.unexplained());
+        if !self.proof.is_live {
+            found.extend(self.unended());
+        }
+        found.extend(self.missing());
+        found.into_iter().for_each(|found| self.proof.add(found));
+        self.proof
+    }
+
+    fn chain_of(&self, id: &str) -> Option<&Chain> {
+        self.proof
+            .chains
+            .get(*self.at.get(id)?)
+            .map(|(_, chain)| chain)
+    }
+
+    /// What lacks something that no signed record says is removed.
+    fn unexplained(&mut self) -> Vec<Found> {
+        let mut pending = std::mem::take(&mut self.pending);
         let is_signed = |(chain, seq): &(String, u64)| {
-            let at = self.at.get(chain);
-            let chain = at.and_then(|at| chains.get(*at)).map(|(_, chain)| chain);
-            chain.is_some_and(|chain| {
+            self.chain_of(chain).is_some_and(|chain| {
                 chain.signed() >= Some(*seq) || self.proof.is_live && !chain.is_over
             })
         };
-        self.gone.retain(|(_, by)| is_signed(by));
-        for (found, hash) in std::mem::take(&mut self.pending) {
-            let is_gone =
-                |(last, _): &(Option<Position>, _)| last.as_ref().is_some_and(|it| it.hash == hash);
-            if !self.gone.iter().any(is_gone) {
-                self.proof.add(found);
-            }
-        }
-        if !self.proof.is_live {
-            let cut = self
-                .proof
-                .chains
-                .iter()
-                .filter(|(_, chain)| !chain.is_over && !chain.is_sealed);
-            let cut = cut.map(|(_, chain)| Found {
-                place: Some(chain.place.clone()),
-                session: Some(chain.name.clone()),
-                fault: Fault::Cut {
-                    after: Some(chain.last),
-                    why: Cut::NoEnd,
-                },
-            });
-            cut.collect::<Vec<_>>()
-                .into_iter()
-                .for_each(|found| self.proof.add(found));
-        }
-        let chains = &self.proof.chains;
-        let chain_of = |id: &str| Some(&chains.get(*self.at.get(id)?)?.1);
-        let missing = self.copies.missing(|id| Some(chain_of(id)?.last));
-        let missing = missing.map(|(id, fault)| {
-            let chain = chain_of(id);
+        let gone = self.gone.iter().filter(|(_, by)| is_signed(by));
+        let gone = gone.filter_map(|(last, _)| last.as_ref().map(|it| it.hash.as_str()));
+        let gone: HashSet<&str> = gone.collect();
+        pending.retain(|(_, hash)| !gone.contains(hash.as_str()));
+        pending.into_iter().map(|(found, _)| found).collect()
+    }
+
+    /// Sessions that nobody writes to, and that have no last record.
+    fn unended(&self) -> impl Iterator<Item = Found> {
+        let chains = self.proof.chains.iter().map(|(_, chain)| chain);
+        let unended = chains.filter(|chain| !chain.is_over && !chain.is_sealed);
+        unended.map(|chain| Found {
+            place: Some(chain.place.clone()),
+            session: Some(chain.name.clone()),
+            fault: Fault::Cut {
+                after: Some(chain.last),
+                why: Cut::NoEnd,
+            },
+        })
+    }
+
+    /// Records of which there are copies alone.
+    fn missing(&self) -> impl Iterator<Item = Found> {
+        let missing = self.copies.missing(|id| Some(self.chain_of(id)?.last));
+        missing.map(|(id, fault)| {
+            let chain = self.chain_of(id);
             Found {
                 place: chain.map(|chain| chain.place.clone()),
                 session: Some(chain.map_or_else(|| id.to_owned(), |chain| chain.name.clone())),
                 fault,
             }
-        });
-        let missing: Vec<_> = missing.collect();
-        missing.into_iter().for_each(|found| self.proof.add(found));
-        self.proof
+        })
     }
 }
 

@@ -1,7 +1,10 @@
 //! What a seal makes known, and what it does not.
 
+use super::forgery::rechain;
 use super::logged::{Logged, begun, write};
+use crate::proof::copies::Copies;
 use crate::proof::seal::sealed;
+use crate::proof::walk::Proof;
 use crate::proof::{ProofError, State};
 
 #[test]
@@ -46,4 +49,25 @@ fn a_log_that_a_session_writes_to_is_not_sealed() {
     assert!(matches!(sealed(&logged.path, "no"), Err(ProofError::Busy)));
     drop(log);
     assert_eq!(logged.files().len(), files);
+}
+
+/// Who may write the log may seal it as well, and has no say in what somebody else keeps of it.
+#[test]
+fn a_seal_answers_no_copy() {
+    let logged = Logged::written();
+    let kept = logged.path.with_file_name("copies");
+    std::fs::write(&kept, logged.lines(1)[4].clone()).unwrap();
+    let copies = Copies::read([kept.as_path()]).unwrap();
+    std::fs::remove_file(&kept).unwrap();
+    logged.change(1, |lines| {
+        lines[4] = lines[4].replacen("\"target_missing\":", "\"target_missing\":1", 1);
+        rechain(lines, 4);
+    });
+    assert_eq!(sealed(&logged.path, "no").unwrap().state(), State::Intact);
+    let proof = Proof::of(&logged.path, &copies).unwrap();
+    assert_eq!(proof.state(), State::Altered, "{:?}", proof.found);
+    assert_eq!((proof.faults, proof.seals.len()), (1, 1));
+    let found = &proof.found[0];
+    assert!(found.fault.to_string().contains("another than its copy"));
+    assert_eq!(found.place.as_ref().unwrap().line, 5);
 }
