@@ -1,7 +1,9 @@
-//! What shim and gate say to each other: two messages one way, one the other.
+//! What shim and gate say to each other: two messages one way, two the other.
 //!
 //! A `SOCK_SEQPACKET` pair keeps message boundaries and carries the listener by SCM_RIGHTS. Every
-//! message begins with the version of this contract; one that does not is refused.
+//! message begins with the version of this contract. A gate hears shims of its own version and of the one
+//! before, as an image that is older than the supervisor outside has one, and answers each in its own;
+//! what begins otherwise is refused. `golden.txt` beside this file has every message of every version.
 
 use std::fmt;
 use std::io::{self, IoSlice, IoSliceMut};
@@ -11,11 +13,21 @@ use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::sys::socket::{ControlMessage, ControlMessageOwned, MsgFlags, recvmsg, sendmsg};
 
-/// Version of the messages below, in the first byte of each.
-const VERSION: u8 = 1;
+/// Version of the messages below.
+const VERSION: u8 = 2;
+/// The version before. Its shims know no refusal: for them the gate closes its end.
+const PREVIOUS: u8 = 1;
 const LISTENING: u8 = b'L';
 const FAILED: u8 = b'F';
 const GO: u8 = b'G';
+const REFUSED: u8 = b'R';
+
+/// Longest text of a refusal, in bytes.
+const REASON_MAX_BYTES: usize = 1024;
+
+/// The version of the contract that a shim speaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version(u8);
 
 /// What the shim was doing when it failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,7 +48,12 @@ pub enum Stage {
 #[derive(Debug)]
 pub enum Report {
     /// The filter is installed; here is its listener.
-    Listening(OwnedFd),
+    Listening {
+        /// It.
+        listener: OwnedFd,
+        /// In which the shim is to be answered.
+        version: Version,
+    },
     /// The named step failed and the shim is about to exit.
     Failed {
         /// The step.
@@ -46,6 +63,15 @@ pub enum Report {
     },
     /// The shim's end is closed: it has exec'd CMD, or it died.
     Closed,
+}
+
+/// What the gate tells the shim.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Answer {
+    /// CMD may be executed.
+    Go,
+    /// It may not, and why.
+    Refused(String),
 }
 
 impl fmt::Display for Stage {
@@ -111,18 +137,33 @@ pub fn send_failure(socket: impl AsFd, stage: Stage, errno: Errno) -> io::Result
 ///
 /// # Errors
 /// What sendmsg(2) answers; the shim is gone then.
-pub fn send_go(socket: impl AsFd) -> io::Result<()> {
-    send(socket, &[VERSION, GO], &[])
+pub fn send_go(socket: impl AsFd, Version(version): Version) -> io::Result<()> {
+    send(socket, &[version, GO], &[])
 }
 
-/// Shim: waits for the go-ahead.
+/// Gate: tells the shim that CMD is not to run, and why, in no more than a kibibyte.
+///
+/// # Errors
+/// What sendmsg(2) answers; the shim is gone then.
+pub fn send_refusal(socket: impl AsFd, why: &str) -> io::Result<()> {
+    let why = why.get(..why.floor_char_boundary(REASON_MAX_BYTES));
+    let why = why.unwrap_or_default().as_bytes();
+    // To a shim of the version before it is no go-ahead, and so the end that a closed socket is.
+    send(socket, &[&[VERSION, REFUSED], why].concat(), &[])
+}
+
+/// Shim: waits for the answer.
 ///
 /// # Errors
 /// `UnexpectedEof` if the gate closed its end instead: CMD must not run then.
-pub fn await_go(socket: impl AsFd) -> io::Result<()> {
-    let mut buffer = [0; 8];
+pub fn await_answer(socket: impl AsFd) -> io::Result<Answer> {
+    let mut buffer = [0; REASON_MAX_BYTES + 2];
     match receive(socket, &mut buffer)? {
-        ([VERSION, GO], fds) if fds.is_empty() => Ok(()),
+        ([VERSION, GO], fds) if fds.is_empty() => Ok(Answer::Go),
+        ([VERSION, REFUSED, why @ ..], fds) if fds.is_empty() => {
+            let why = str::from_utf8(why).map_err(|_| io::ErrorKind::InvalidData)?;
+            Ok(Answer::Refused(why.to_owned()))
+        }
         ([], _) => Err(io::ErrorKind::UnexpectedEof.into()),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -135,10 +176,14 @@ pub fn await_go(socket: impl AsFd) -> io::Result<()> {
 pub fn receive_report(socket: impl AsFd) -> io::Result<Report> {
     let mut buffer = [0; 8];
     let (message, mut fds) = receive(socket, &mut buffer)?;
+    let (version, message) = match message {
+        [] if fds.is_empty() => return Ok(Report::Closed),
+        [version @ (PREVIOUS | VERSION), message @ ..] => (Version(*version), message),
+        _ => return Err(io::ErrorKind::InvalidData.into()),
+    };
     match (message, fds.pop(), fds.len()) {
-        ([], None, _) => Ok(Report::Closed),
-        ([VERSION, LISTENING], Some(listener), 0) => Ok(Report::Listening(listener)),
-        ([VERSION, FAILED, stage, a, b, c, d], None, _) => {
+        ([LISTENING], Some(listener), 0) => Ok(Report::Listening { listener, version }),
+        ([FAILED, stage, a, b, c, d], None, _) => {
             let errno = Errno::from_raw(i32::from_le_bytes([*a, *b, *c, *d]));
             let stage = Stage::from_code(*stage).ok_or(io::ErrorKind::InvalidData)?;
             Ok(Report::Failed { stage, errno })

@@ -1,8 +1,8 @@
 //! The supervised side of a session's start: install the filter, hand the listener over, exec.
 //!
 //! Two programs share this crate. The supervisor re-executes itself as the shim before the filter
-//! exists, so nobody forks by hand; the static `execward-shim` binary is the same function for
-//! images that do not carry the supervisor.
+//! exists, so nobody forks by hand; the static `execward-shim` binary does the same in images that do
+//! not carry the supervisor, over a socket at which that listens.
 //!
 //! The order below is the contract, and each step can fail only towards "CMD does not run":
 //!
@@ -12,7 +12,7 @@
 //!  │ seccomp(NEW_LISTENER)                 │
 //!  │ ── Report::Listening + listener ────► │  the listener now lives in the gate alone
 //!  │    (own copy closed)                  │  threads, log, session.start
-//!  │ ◄───────────────────────── go-ahead ─ │
+//!  │ ◄──────────── go-ahead, or a refusal ─ │
 //!  │ execvp(CMD) ─────────────────────────►│  the first notification
 //! ```
 
@@ -22,6 +22,7 @@ pub mod filter;
 pub mod handshake;
 mod install;
 mod keyring;
+pub mod outside;
 mod rights;
 mod start;
 

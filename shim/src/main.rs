@@ -1,7 +1,7 @@
-//! `execward-shim SOCKET RIGHTS CMD [ARG]...`: see the crate's documentation. Started by a gate, never by hand.
+//! `execward-shim --socket SOCKET -- CMD [ARG]...`: see the crate's documentation.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    execward_shim::main(std::env::args_os().skip(1))
+    execward_shim::outside::main(std::env::args_os().skip(1))
 }

@@ -9,7 +9,7 @@ use std::process::{Command, ExitCode};
 use nix::errno::Errno;
 use nix::fcntl::{F_GETFD, F_SETFD, FdFlag, fcntl};
 
-use crate::handshake::{self, Stage};
+use crate::handshake::{self, Answer, Stage};
 use crate::rights::Rights;
 use crate::{filter, install};
 
@@ -30,27 +30,24 @@ pub fn main(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     };
     match become_command(&socket, &rights, command) {
         Ok(never) => match never {},
-        Err(failure) => {
-            // A gate that is gone cannot be told, and its listener is gone with it.
-            drop(handshake::send_failure(
-                &socket,
-                failure.stage,
-                failure.errno,
-            ));
-            failure.exit_code()
-        }
+        Err(failure) => failure.exit_code(),
     }
 }
 
+/// Why CMD does not run.
 #[derive(Debug)]
-struct Failure {
-    stage: Stage,
-    errno: Errno,
+pub(crate) enum Failure {
+    /// A step failed, and the gate has been told so, if it is there.
+    Step { stage: Stage, errno: Errno },
+    /// The gate says why.
+    Refused(String),
+    /// The gate said nothing, or what this shim does not understand.
+    NoAnswer(io::Error),
 }
 
 impl Failure {
     fn at(stage: Stage) -> impl FnOnce(io::Error) -> Self {
-        move |error| Self {
+        move |error| Self::Step {
             stage,
             errno: error
                 .raw_os_error()
@@ -58,41 +55,66 @@ impl Failure {
         }
     }
 
-    fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match (self.stage, self.errno) {
-            (Stage::Exec, Errno::ENOENT | Errno::ENOTDIR) => NOT_FOUND,
-            (Stage::Exec, _) => CANNOT_EXEC,
-            (Stage::NoNewPrivs | Stage::Rights | Stage::Compile | Stage::Install, _) => OWN_FAILURE,
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Step {
+                stage: Stage::Exec,
+                errno: Errno::ENOENT | Errno::ENOTDIR,
+            } => NOT_FOUND,
+            Self::Step {
+                stage: Stage::Exec, ..
+            } => CANNOT_EXEC,
+            Self::Step { .. } | Self::Refused(_) | Self::NoAnswer(_) => OWN_FAILURE,
         })
     }
 }
 
 /// A type without values: [`become_command`] does not return when it succeeds.
-enum Never {}
+pub(crate) enum Never {}
 
-fn become_command(
+/// Takes on `rights`, hands the listener over by `socket`, and executes `command` when the gate says so.
+///
+/// # Errors
+/// If CMD does not run, as the gate is told.
+pub(crate) fn become_command(
     socket: &OwnedFd,
     rights: &Rights,
-    mut command: Command,
+    command: Command,
 ) -> Result<Never, Failure> {
-    nix::sys::prctl::set_no_new_privs().map_err(|errno| Failure {
+    let supervised = take_filter(socket, rights);
+    let failure = match supervised.and_then(|()| exec_if_told(socket, command)) {
+        Ok(never) => match never {},
+        Err(failure) => failure,
+    };
+    if let Failure::Step { stage, errno } = failure {
+        // A gate that is gone cannot be told, and its listener is gone with it.
+        drop(handshake::send_failure(socket, stage, errno));
+    }
+    Err(failure)
+}
+
+fn take_filter(socket: &OwnedFd, rights: &Rights) -> Result<(), Failure> {
+    nix::sys::prctl::set_no_new_privs().map_err(|errno| Failure::Step {
         stage: Stage::NoNewPrivs,
         errno,
     })?;
     rights.take_on().map_err(Failure::at(Stage::Rights))?;
-    let program = filter::program().map_err(|_| Failure {
+    let program = filter::program().map_err(|_| Failure::Step {
         stage: Stage::Compile,
         errno: Errno::EINVAL,
     })?;
 
     // Last of all: from here on, any exec of this process waits for the gate.
     let listener = install::install(&program).map_err(Failure::at(Stage::Install))?;
-    handshake::send_listener(socket, &listener).map_err(Failure::at(Stage::Install))?;
-    drop(listener);
-    handshake::await_go(socket).map_err(Failure::at(Stage::Install))?;
+    handshake::send_listener(socket, &listener).map_err(Failure::NoAnswer)
+}
 
-    // Searches PATH as execvp(3) does, and gives CMD the default SIGPIPE that Rust's start-up took.
-    Err(Failure::at(Stage::Exec)(command.exec()))
+fn exec_if_told(socket: &OwnedFd, mut command: Command) -> Result<Never, Failure> {
+    match handshake::await_answer(socket).map_err(Failure::NoAnswer)? {
+        Answer::Refused(why) => Err(Failure::Refused(why)),
+        // Searches PATH as execvp(3) does, and gives CMD the default SIGPIPE that Rust's start-up took.
+        Answer::Go => Err(Failure::at(Stage::Exec)(command.exec())),
+    }
 }
 
 fn parse(mut arguments: impl Iterator<Item = OsString>) -> Option<(OwnedFd, Rights, Command)> {

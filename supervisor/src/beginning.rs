@@ -1,8 +1,6 @@
 //! What the session began with, by which later execs are measured: CMD's environment and standard
 //! descriptors. Nothing that is still as it was is the session's doing.
 
-use std::ffi::OsString;
-use std::os::unix::ffi::OsStringExt;
 use std::sync::Arc;
 
 use execward_policy::Stream;
@@ -22,14 +20,10 @@ pub(crate) struct Beginning {
 }
 
 impl Beginning {
-    /// Of the task that will become CMD, with its environment.
-    pub(crate) fn of(task: &TaskDir, env: Vec<(OsString, OsString)>) -> Self {
-        let variables = env.into_iter().map(|(name, value)| {
-            let (name, value) = (name.into_vec(), value.into_vec());
-            [&name, b"=".as_slice(), &value].concat()
-        });
+    /// Of the task that will become CMD, with its environment, `NAME=VALUE` each.
+    pub(crate) fn of(task: &TaskDir, env: Vec<Vec<u8>>) -> Self {
         Self {
-            env: variables.collect(),
+            env: env.into(),
             streams: DESCRIPTORS.map(|link| task.link_text(link).ok()),
         }
     }

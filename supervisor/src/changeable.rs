@@ -4,11 +4,18 @@ use rustix::fs::{Access, AtFlags, CWD, FileType, Mode, accessat, stat};
 use rustix::io::Errno;
 
 use crate::path::directory;
+use crate::root::Root;
 use crate::tracee::{Credentials, as_task};
 
-/// Whether a session with these rights, under a gate with its `own`, may write what is at `path`.
-pub(crate) fn may_write(session: &Credentials, own: &Credentials, path: &[u8]) -> bool {
-    let access = || accessat(CWD, path, Access::WRITE_OK, AtFlags::EACCESS);
+/// Whether a session with these rights, under a gate with its `own`, may write what is at `path` below
+/// `root`.
+pub(crate) fn may_write(
+    session: &Credentials,
+    own: &Credentials,
+    root: &Root,
+    path: &[u8],
+) -> bool {
+    let access = || root.check_writable(path);
     // An answer that is no answer counts as yes.
     !matches!(
         as_task(session, own, access),
@@ -16,21 +23,22 @@ pub(crate) fn may_write(session: &Credentials, own: &Credentials, path: &[u8]) -
     )
 }
 
-/// The first of `path` and the directories above by which such a session can put something else at
-/// `path`. What is not there it cannot change, but for its directory.
+/// The first of `path`, below `root`, and the directories above by which such a session can put something
+/// else at `path`. What is not there it cannot change, but for its directory.
 pub(crate) fn by_session<'p>(
     session: &Credentials,
     own: &Credentials,
+    root: &Root,
     path: &'p [u8],
 ) -> Option<&'p [u8]> {
-    steps(path).find(|step| match stat(*step) {
+    steps(path).find(|step| match root.stat(step) {
         Err(errno) => errno != Errno::NOENT,
         Ok(seen) => {
             let mode = Mode::from_raw_mode(seen.st_mode);
             let is_directory = FileType::from_raw_mode(seen.st_mode) == FileType::Directory;
             // What is another's stays there: sticky(7) of inode(7).
             let is_kept = is_directory && mode.contains(Mode::SVTX);
-            seen.st_uid == session.fsuid || !is_kept && may_write(session, own, step)
+            seen.st_uid == session.fsuid || !is_kept && may_write(session, own, root, step)
         }
     })
 }

@@ -42,12 +42,15 @@ impl Cli {
     pub(crate) fn checked(self) -> Result<Self, clap::Error> {
         const NOBODY: &str = "--prompt tty and --observe contradict each other: of a session that is only \
                               observed nobody is asked";
+        const ELSEWHERE: &str = "--prompt tty and --socket contradict each other: CMD's terminal is the \
+                                 container's; answer with `execward watch`, or with `allow` and `deny`";
         if let Command::Run(run) = &self.command
-            && run.observe
+            && (run.observe || run.socket.is_some())
             && run.prompt == Prompt::Tty
         {
+            let why = if run.observe { NOBODY } else { ELSEWHERE };
             let mut command = <Self as clap::CommandFactory>::command();
-            return Err(command.error(clap::error::ErrorKind::ArgumentConflict, NOBODY));
+            return Err(command.error(clap::error::ErrorKind::ArgumentConflict, why));
         }
         Ok(self)
     }
@@ -234,6 +237,14 @@ pub(crate) struct ExplainArgs {
 pub(crate) struct RunArgs {
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+    /// Gate no command of this machine, but the one process that a container hands over at this socket by
+    /// `execward-shim --socket SOCKET -- CMD`; its paths, its workspace and its home are the container's
+    #[arg(
+        long,
+        value_name = "SOCKET",
+        conflicts_with_all = ["user", "hide_state", "pid_namespace", "cmd"]
+    )]
+    pub(crate) socket: Option<PathBuf>,
     /// What the session is called [default: made from the time]
     #[arg(long, value_name = "NAME", value_parser = session_name)]
     pub(crate) session: Option<String>,
@@ -296,14 +307,19 @@ pub(crate) struct RunArgs {
     #[arg(short, long)]
     pub(crate) quiet: bool,
     /// The command to run, with its arguments
-    #[arg(required = true, value_name = "CMD", trailing_var_arg = true)]
+    #[arg(
+        required_unless_present = "socket",
+        value_name = "CMD",
+        trailing_var_arg = true
+    )]
     pub(crate) cmd: Vec<OsString>,
 }
 
 impl RunArgs {
-    /// Who is asked. Of a session that is only observed it is nobody; clients answer for others' sessions.
+    /// Who is asked. Of a session that is only observed it is nobody; clients answer for others' sessions. No
+    /// terminal here is that of a container's CMD.
     pub(crate) fn prompt(&self) -> Prompt {
-        match (self.observe, self.prompt) {
+        match (self.observe || self.socket.is_some(), self.prompt) {
             (true, Prompt::Auto) => Prompt::Socket,
             (_, prompt) => prompt,
         }

@@ -1,6 +1,7 @@
 //! CMD, as its parent sees it and the front is told.
 
 use std::ffi::OsString;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStrExt;
 
 use execward_shim::handshake::{self, Report};
@@ -8,15 +9,19 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 
 use crate::gate::{Afterlife, Gate};
+use crate::kin;
 use crate::link::Message;
+use crate::outsider::Outsider;
 use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{CommandStatus, Stopped};
-use crate::tracee::Tid;
+use crate::tracee::{Tid, is_alive};
 
 /// CMD, as its parent sees it.
 #[derive(Debug)]
 pub(crate) struct Command {
     pub(crate) pid: Tid,
+    /// The same, if the gate is not its parent.
+    pub(crate) outsider: Option<Outsider>,
     /// As typed, for messages.
     pub(crate) name: String,
     pub(crate) ended: Option<CommandStatus>,
@@ -27,15 +32,28 @@ pub(crate) struct Command {
 
 impl Command {
     /// CMD before its first exec: process `pid`, and what it is to become.
-    pub(crate) fn new(pid: Tid, argv: &[OsString]) -> Self {
+    pub(crate) fn new(pid: Tid, outsider: Option<Outsider>, argv: &[OsString]) -> Self {
         let name = argv.first().map(|word| word.as_bytes().escape_ascii());
         Self {
             pid,
+            outsider,
             name: name.map(|name| name.to_string()).unwrap_or_default(),
             ended: None,
             was_told: false,
             front_knows: false,
         }
+    }
+
+    /// Whether it is no child of the gate's and its number still its own.
+    pub(crate) fn is_live_outsider(&self) -> bool {
+        let outsider = self.outsider.as_ref();
+        outsider.is_some_and(|outsider| is_alive(outsider.as_fd()))
+    }
+
+    /// What is readable once CMD has ended, where no signal tells of that.
+    pub(crate) fn end(&self) -> Option<BorrowedFd<'_>> {
+        let outsider = self.outsider.as_ref().filter(|_| self.ended.is_none());
+        outsider.map(AsFd::as_fd)
     }
 }
 
@@ -45,6 +63,15 @@ impl Gate {
         let was_traced = Stopped::with_signal(tid, signal).detach().is_ok();
         if !was_traced && tid == self.command.pid {
             self.tell_front(&Message::Paused(signal));
+        }
+    }
+
+    /// CMD, no child of the gate's, may have ended.
+    pub(crate) fn look_at_outsider(&mut self) {
+        let outsider = self.command.outsider.as_ref();
+        let outsider = outsider.filter(|_| self.command.ended.is_none());
+        if let Some(status) = outsider.and_then(Outsider::end) {
+            self.command_ended(status);
         }
     }
 
@@ -104,7 +131,9 @@ impl Gate {
         self.needs_no_front();
         if self.command.ended.is_none() {
             tracing::warn!("the front is gone: killing CMD");
-            if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {
+            if self.command.outsider.is_some() {
+                kin::signal(self.command.pid, &[rustix::process::Signal::KILL]);
+            } else if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {
                 tracing::debug!(%errno, "CMD was gone");
             }
         }

@@ -7,17 +7,23 @@ use std::fs;
 
 use serde::Serialize;
 
+use crate::root::Root;
+use crate::tracee::TaskDir;
+
 /// An empty file that Docker leaves.
 const OF_DOCKER: &str = "/.dockerenv";
 
 /// What podman leaves, with more in it for a container's root: podman-run(1), "`/run/.containerenv`".
 const OF_PODMAN: &str = "/run/.containerenv";
 
+/// Most that is read of it.
+const PODMANS_MAX_BYTES: u64 = 64 << 10;
+
 /// How many hexadecimal digits a container's ID has for Docker, podman, containerd and CRI-O.
 const ID_DIGITS: usize = 64;
 
 /// Where a session runs.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Surroundings {
     /// The path of the cgroup in the unified hierarchy, as the gate's cgroup namespace shows it: cgroups(7).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -28,7 +34,7 @@ pub(crate) struct Surroundings {
 }
 
 /// What is known of a container.
-#[derive(Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 struct Container {
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
@@ -59,6 +65,19 @@ impl Surroundings {
             mounts: text("/proc/self/mountinfo"),
             is_dockers: fs::metadata(OF_DOCKER).is_ok(),
             podmans: fs::metadata(OF_PODMAN).is_ok().then(|| text(OF_PODMAN)),
+        })
+    }
+
+    /// Those of a task whose root directory is `root`.
+    pub(crate) fn of(task: &TaskDir, root: &Root) -> Self {
+        let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap_or_default();
+        let of_proc = |name| text(task.read(name).unwrap_or_default());
+        let podmans = root.read(OF_PODMAN.as_bytes(), PODMANS_MAX_BYTES).ok();
+        Self::told_by(&Traces {
+            cgroups: of_proc("cgroup"),
+            mounts: of_proc("mountinfo"),
+            is_dockers: root.find(OF_DOCKER.as_bytes()).is_ok(),
+            podmans: podmans.map(text),
         })
     }
 

@@ -32,7 +32,7 @@ pub(crate) enum ExitStatus {
 impl From<ExitStatus> for ExitCode {
     fn from(status: ExitStatus) -> Self {
         Self::from(match status {
-            ExitStatus::Success => 0,
+            ExitStatus::Success | ExitStatus::Command(CommandStatus::Unseen) => 0,
             ExitStatus::Finding => 1,
             ExitStatus::Usage => 2,
             ExitStatus::WouldAsk => 3,

@@ -29,10 +29,11 @@ use crate::exit::ExitStatus;
 use crate::kin;
 use crate::link::{Link, Message};
 use crate::own_process::raise_limits;
+use crate::ptrace::CommandStatus;
 use crate::session::{ADOPT, CLOSE_MEMORY, TAKE_SIGNALS};
 use crate::system::{DOCTOR, SystemError, cannot};
 use crate::terminal::{Console, TerminalError};
-use crate::tracee::{Procfs, ProcfsError, Tid};
+use crate::tracee::{Procfs, ProcfsError, Tid, is_alive};
 use crate::watch::{Activity, Beat, Pulse, monotonic};
 
 pub(crate) use first::is_first;
@@ -61,7 +62,8 @@ pub(crate) struct Logged {
 }
 
 /// Runs the gate in a process of its own and waits for CMD, and for its log if `awaits_log`. `arguments` are
-/// those of `run`. Where it was logged, if it began.
+/// those of `run`, and `visitor` is the connection of a process that hands itself over to become CMD, if CMD is
+/// none that the gate starts. Where it was logged, if it began.
 ///
 /// # Errors
 /// If the session cannot be had: nothing ran, and the gate goes no further without the front.
@@ -70,6 +72,7 @@ pub(crate) fn run(
     is_quiet: bool,
     prompt: Prompt,
     awaits_log: bool,
+    visitor: Option<OwnedFd>,
 ) -> Result<(ExitStatus, Option<Logged>), FrontError> {
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
     let proc = Procfs::open()?;
@@ -80,8 +83,9 @@ pub(crate) fn run(
         "make memory that front and gate share (memfd_create)",
     ))?;
     let (mut console, guest) = prompt::console(prompt, &proc)?.unzip();
-    let gate = start_gate(&theirs, &pulse, guest.as_ref(), arguments)?;
-    drop((theirs, guest));
+    let gate = start_gate(&theirs, &pulse, guest.as_ref(), visitor.as_ref(), arguments)?;
+    let is_elsewhere = visitor.is_some();
+    drop((theirs, guest, visitor));
     // Outside the filter as it is, whoever could trace it could have it exec anything.
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
     let signals = take_signals().map_err(cannot(TAKE_SIGNALS))?;
@@ -111,6 +115,7 @@ pub(crate) fn run(
         logged: None,
         awaits_log,
         command: None,
+        is_elsewhere,
         is_quiet,
         said: None,
         asked_to_end: None,
@@ -135,6 +140,7 @@ pub(crate) enum FrontError {
     NoExecutable(io::Error),
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is a fact of its own")]
 struct Front {
     link: Link,
     pulse: Pulse,
@@ -150,6 +156,8 @@ struct Front {
     /// Whether the front stays until the log is whole.
     awaits_log: bool,
     command: Option<(Tid, OwnedFd)>,
+    /// Whether CMD is a process of a container's, and neither below the front nor in its group.
+    is_elsewhere: bool,
     is_quiet: bool,
     /// The stall that was told last, by when it began.
     said: Option<Duration>,
@@ -249,7 +257,7 @@ impl Front {
             }
             Message::Lost(why) => self.say(&why),
             Message::Paused(signal) => self.stop_with_command(signal),
-            Message::Ended(status) => return Some(ExitStatus::Command(status)),
+            Message::Ended(status) => return Some(self.ended(status)),
             Message::Logged(head) => {
                 if let Some(logged) = &mut self.logged {
                     logged.head = Some(head);
@@ -257,6 +265,15 @@ impl Front {
             }
         }
         None
+    }
+
+    fn ended(&mut self, status: CommandStatus) -> ExitStatus {
+        if status == CommandStatus::Unseen {
+            self.say(
+                "CMD has ended, and this kernel does not tell how (Linux 6.15 does); whoever started it knows",
+            );
+        }
+        ExitStatus::Command(status)
     }
 
     /// A gate with a thread that the kernel does not let go is never reaped, but its first thread
@@ -271,7 +288,7 @@ impl Front {
     fn gate_is_gone(&mut self) -> ExitStatus {
         if let Ok(Some(Message::Ended(status))) = self.link.receive() {
             self.show_the_rest();
-            return ExitStatus::Command(status);
+            return self.ended(status);
         }
         // Its descriptors close before it can be reaped; a thread that the kernel does not let go
         // must not keep us, so the wait is short.
@@ -293,7 +310,7 @@ impl Front {
                  {DOCTOR}"
             ),
         });
-        kin::kill_descendants(&self.proc, &[Tid::own()]);
+        self.kill_members(Tid::own());
         ExitStatus::OwnFailure
     }
 
@@ -332,10 +349,19 @@ impl Front {
         None
     }
 
+    /// Kills CMD and what is below it, and below `ancestor`.
+    fn kill_members(&self, ancestor: Tid) {
+        let command = self.command.as_ref().filter(|_| self.is_elsewhere);
+        if let Some((pid, _)) = command.filter(|(_, pidfd)| is_alive(pidfd.as_fd())) {
+            kin::kill_with_descendants(&self.proc, *pid);
+        }
+        kin::kill_descendants(&self.proc, &[ancestor]);
+    }
+
     /// The gate, which would end the session, stands still. One that waits for a disk ends by itself
     /// when that answers, with its records written.
     fn end_without_gate(&mut self, gate_runs: bool) -> ExitStatus {
-        kin::kill_descendants(&self.proc, &[Tid::new(self.gate.id())]);
+        self.kill_members(Tid::new(self.gate.id()));
         if !gate_runs && let Err(error) = self.gate.kill() {
             tracing::debug!(%error, "the gate was gone");
         }

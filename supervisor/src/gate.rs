@@ -162,6 +162,9 @@ impl Gate {
             if ready.shim {
                 self.take_report();
             }
+            if ready.command {
+                self.look_at_outsider();
+            }
             self.interrupt_overdue();
             self.look_at_parked(Instant::now());
             self.count_grants(Instant::now());
@@ -173,6 +176,7 @@ impl Gate {
             }
             if ready.hangup || self.is_over {
                 self.reap()?;
+                self.look_at_outsider();
                 if self.command.ended.is_some() {
                     return Ok(());
                 }
@@ -328,6 +332,9 @@ impl Gate {
             // All of them at once. It ends last, when the gate has reaped CMD, and is not waited for here.
             namespace.kill();
         }
+        if self.command.is_live_outsider() {
+            kin::kill_with_descendants(&self.kernel.proc, self.command.pid);
+        }
         kin::kill_descendants(&self.kernel.proc, &self.ancestors());
     }
 
@@ -336,11 +343,19 @@ impl Gate {
         for member in kin::descendants(&self.kernel.proc, &self.ancestors()) {
             kin::signal(member, signals);
         }
+        if self.command.is_live_outsider() {
+            kin::signal(self.command.pid, signals);
+        }
     }
 
     /// Whom the session is below, and who is none of it.
     fn ancestors(&self) -> Vec<Tid> {
         let first = self.namespace.as_ref().map(PidNamespace::first);
-        [Tid::own()].into_iter().chain(first).collect()
+        let outsider = self.command.is_live_outsider().then_some(self.command.pid);
+        [Tid::own()]
+            .into_iter()
+            .chain(first)
+            .chain(outsider)
+            .collect()
     }
 }

@@ -1,46 +1,152 @@
 //! The gate's side of the hand-over: start the shim, take its listener, say why there is none.
 
+use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 use std::rc::Rc;
 use std::time::Duration;
 
 use execward_shim::Rights;
-use execward_shim::handshake::{self, Report, Stage};
+use execward_shim::handshake::{self, Report, Stage, Version};
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getpgid, getppid, setpgid};
 
+use crate::fdpass;
+use crate::judge::OperatorGrant;
+use crate::newcomer::{Arrived, Newcomer};
+use crate::outsider::Outsider;
 use crate::own_process::keep_on_exec;
+use crate::pid_namespace::PidNamespace;
 use crate::plan::Plan;
 use crate::seccomp::Listener;
 use crate::session::SessionError;
 use crate::system::{SystemError, cannot};
 use crate::terminal;
+use crate::tracee::Tid;
 use crate::user::{AnotherUser, environment};
 
 /// How long the shim may take to install its filter.
 const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
 
-/// The shim before the go-ahead. Dropped, it is ended: a start that failed leaves nothing behind.
+/// The process that becomes CMD, before the go-ahead. Dropped, it does not: a start that failed leaves nothing
+/// behind.
 #[derive(Debug)]
-pub(crate) struct Waiting {
+pub(crate) struct Candidate {
+    /// By which it is told.
+    socket: OwnedFd,
+    process: Process,
+    namespace: Option<PidNamespace>,
+}
+
+#[derive(Debug)]
+enum Process {
+    /// A shim of the gate's own.
+    Ours(Waiting),
+    /// That of a container, whose socket is its end if nothing is said.
+    Newcomer(Box<Arrived>),
+}
+
+/// A shim before the go-ahead. Dropped, it is ended.
+#[derive(Debug)]
+struct Waiting {
     shim: Child,
     is_released: bool,
 }
 
-impl Waiting {
-    /// The process that becomes CMD.
+/// What may become CMD from here on.
+#[derive(Debug)]
+pub(crate) struct Released {
+    pub(crate) socket: OwnedFd,
+    pub(crate) pid: u32,
+    pub(crate) namespace: Option<PidNamespace>,
+    /// CMD, if that is no child of the gate's.
+    pub(crate) outsider: Option<Outsider>,
+}
+
+impl Candidate {
+    /// A shim of the gate's own, in a pid namespace of the session's own if there is to be one.
+    ///
+    /// # Errors
+    /// If it cannot be started.
+    pub(crate) fn spawned(
+        terminal: Option<&OwnedFd>,
+        plan: &Plan<'_>,
+    ) -> Result<Self, SessionError> {
+        let pair = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
+        let (socket, theirs) = pair;
+        let spawn = || spawn_shim(&theirs, terminal, plan);
+        let (namespace, waiting) = match plan.args.pid_namespace {
+            false => (None, spawn()?),
+            true => {
+                let (namespace, waiting) = PidNamespace::around(spawn)?;
+                (Some(namespace), waiting)
+            }
+        };
+        Ok(Self {
+            socket,
+            process: Process::Ours(waiting),
+            namespace,
+        })
+    }
+
+    /// The process of a container.
+    pub(crate) fn of(newcomer: Newcomer) -> Self {
+        let (socket, arrived) = newcomer.into_arrived();
+        Self {
+            socket,
+            process: Process::Newcomer(Box::new(arrived)),
+            namespace: None,
+        }
+    }
+
     pub(crate) fn pid(&self) -> u32 {
-        self.shim.id()
+        match &self.process {
+            Process::Ours(waiting) => waiting.shim.id(),
+            Process::Newcomer(arrived) => arrived.pid,
+        }
+    }
+
+    /// Its listener, and in which version it is to be answered.
+    ///
+    /// # Errors
+    /// If it does not hand one over in time.
+    pub(crate) fn listener(&self) -> Result<(Rc<Listener>, Version), SessionError> {
+        match &self.process {
+            Process::Ours(_) => receive_listener(&self.socket),
+            Process::Newcomer(arrived) => Ok((Rc::clone(&arrived.listener), arrived.version)),
+        }
     }
 
     /// It may become CMD from here on.
-    pub(crate) fn release(mut self) -> u32 {
-        self.is_released = true;
-        self.pid()
+    pub(crate) fn release(self) -> Released {
+        let pid = self.pid();
+        let outsider = match self.process {
+            Process::Ours(mut waiting) => {
+                waiting.is_released = true;
+                None
+            }
+            Process::Newcomer(arrived) => Some(arrived.outsider),
+        };
+        Released {
+            socket: self.socket,
+            pid,
+            namespace: self.namespace,
+            outsider,
+        }
+    }
+}
+
+impl Released {
+    /// What whoever started the session has said by that. Nobody here has typed what a container starts.
+    pub(crate) fn operator_grant(&self, cmd: &[OsString]) -> Option<OperatorGrant> {
+        self.outsider.is_none().then(|| OperatorGrant {
+            process: Tid::new(self.pid),
+            argv: cmd.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        })
     }
 }
 
@@ -68,7 +174,7 @@ pub(crate) fn lead_session(
 
 /// Starts `execward __shim SOCKET RIGHTS CMD…` in the caller's process group, or on a terminal of CMD's own
 /// in a group of its own: an exec before the filter exists. No code of ours runs between fork and exec.
-pub(crate) fn spawn_shim(
+fn spawn_shim(
     socket: &OwnedFd,
     terminal: Option<&OwnedFd>,
     plan: &Plan<'_>,
@@ -129,7 +235,7 @@ fn born_into(group: Pid, process: &mut Command) -> io::Result<Child> {
 ///
 /// # Errors
 /// If none comes in time, with what the shim reported.
-pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionError> {
+pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<(Rc<Listener>, Version), SessionError> {
     let mut fds = [PollFd::new(shim.as_fd(), PollFlags::POLLIN)];
     let limit = PollTimeout::try_from(HANDOVER_DEADLINE).unwrap_or(PollTimeout::MAX);
     if !matches!(poll(&mut fds, limit), Ok(1..)) {
@@ -140,9 +246,12 @@ pub(crate) fn receive_listener(shim: &OwnedFd) -> Result<Rc<Listener>, SessionEr
         )));
     }
     match handshake::receive_report(shim) {
-        Ok(Report::Listening(fd)) => Listener::new(fd).map_err(|errno| {
-            SessionError::Shim(format!("what the shim handed over is no listener: {errno}"))
-        }),
+        Ok(Report::Listening { listener, version }) => match Listener::new(listener) {
+            Ok(listener) => Ok((listener, version)),
+            Err(errno) => Err(SessionError::Shim(format!(
+                "what the shim handed over is no listener: {errno}"
+            ))),
+        },
         Ok(Report::Failed { stage, errno }) => {
             Err(SessionError::Shim(why_not_supervised(stage, errno)))
         }

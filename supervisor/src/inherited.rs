@@ -19,27 +19,31 @@ pub(crate) struct Inherited {
     pub(crate) pulse: Pulse,
     /// CMD's terminal, if the front asks on the user's.
     pub(crate) terminal: Option<OwnedFd>,
+    /// The connection of a process that hands itself over to become CMD.
+    pub(crate) visitor: Option<OwnedFd>,
     /// Descriptors above 2 that are CMD's to inherit and not the gate's to keep.
     pub(crate) callers: Vec<RawFd>,
 }
 
-/// The word for a terminal where there is none.
-pub(crate) const NO_TERMINAL: &str = "-";
+/// The word for a descriptor where there is none.
+pub(crate) const NONE: &str = "-";
 
-/// Takes `__gate LINK PULSE TERMINAL` off `arguments`; `None` if they are not of that form, or the numbers
+/// Takes `__gate LINK PULSE TERMINAL VISITOR` off `arguments`; `None` if they are not of that form, or the numbers
 /// are not descriptors that only the front can have left.
 pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
-    let [_, link, pulse, terminal, rest @ ..] = arguments else {
+    let [_, link, pulse, terminal, visitor, rest @ ..] = arguments else {
         return None;
     };
     let number = |word: &OsString| word.to_str()?.parse::<RawFd>().ok().filter(|fd| *fd > 2);
     let (link, pulse) = (number(link)?, number(pulse)?);
-    let terminal = match terminal.to_str() {
-        Some(NO_TERMINAL) => None,
-        _ => Some(number(terminal)?),
+    let number_if_any = |word: &OsString| match word.to_str() {
+        Some(NONE) => Some(None),
+        _ => number(word).map(Some),
     };
+    let (terminal, visitor) = (number_if_any(terminal)?, number_if_any(visitor)?);
     let open = open_descriptors()?;
-    let handed_over: Vec<_> = [link, pulse].into_iter().chain(terminal).collect();
+    let handed_over = [link, pulse].into_iter().chain(terminal).chain(visitor);
+    let handed_over: Vec<_> = handed_over.collect();
     let numbers: BTreeSet<_> = handed_over.iter().collect();
     if numbers.len() != handed_over.len() || !handed_over.iter().all(|fd| open.contains(fd)) {
         return None;
@@ -51,8 +55,11 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
     let pulse_fd = unsafe { OwnedFd::from_raw_fd(pulse) };
     // SAFETY: as above, and it is a third number.
     let terminal_fd = terminal.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
+    // SAFETY: as above, and it is a fourth number.
+    let visitor_fd = visitor.map(|fd| unsafe { OwnedFd::from_raw_fd(fd) });
     let fds = [link_fd.as_fd(), pulse_fd.as_fd()];
-    for fd in fds.into_iter().chain(terminal_fd.as_ref().map(AsFd::as_fd)) {
+    let optional = [&terminal_fd, &visitor_fd].into_iter().flatten();
+    for fd in fds.into_iter().chain(optional.map(AsFd::as_fd)) {
         rustix::io::fcntl_setfd(fd, rustix::io::FdFlags::CLOEXEC).ok()?;
     }
     let callers = open
@@ -63,17 +70,19 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
         link: Link::from_fd(link_fd),
         pulse: Pulse::from_fd(pulse_fd),
         terminal: terminal_fd,
+        visitor: visitor_fd,
         callers,
     };
     Some((inherited, rest))
 }
 
-/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any.
+/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any, and a process of a
+/// container has its own.
 pub(crate) fn commands_own<'c>(
     callers: &'c [RawFd],
     plan: &Plan<'_>,
 ) -> Result<&'c [RawFd], SystemError> {
-    if plan.user.is_none() {
+    if plan.user.is_none() && plan.newcomer.is_none() {
         return Ok(callers);
     }
     close_each(callers).map_err(cannot("close the caller's descriptors"))?;

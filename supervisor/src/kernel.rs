@@ -32,6 +32,14 @@ impl Kernel {
     pub(crate) fn open() -> std::io::Result<Self> {
         let proc = Procfs::open()?;
         let session = SessionRoot::own(&proc)?;
+        Self::of(proc, session)
+    }
+
+    /// The same for a session that has another root than the gate.
+    ///
+    /// # Errors
+    /// As [`Kernel::open`].
+    pub(crate) fn of(proc: Procfs, session: SessionRoot) -> std::io::Result<Self> {
         let own = proc
             .status(Tid::own())
             .map_err(std::io::Error::other)?

@@ -48,6 +48,14 @@ pub(crate) fn kill_descendants(proc: &Procfs, ancestors: &[Tid]) {
     tracing::error!(?ancestors, "descendants remain that SIGKILL does not end");
 }
 
+/// Kills `process`, which is no child of the caller's, and every process below it. It stands still first: whom
+/// it forked before is found by it.
+pub(crate) fn kill_with_descendants(proc: &Procfs, process: Tid) {
+    signal(process, &[Signal::STOP]);
+    kill_descendants(proc, &[process]);
+    signal(process, &[Signal::KILL]);
+}
+
 /// Sends `signals` to `process`, in their order.
 pub(crate) fn signal(process: Tid, signals: &[Signal]) {
     let Some(pid) = process.as_rustix() else {

@@ -21,6 +21,7 @@ mod describer;
 mod diagnostics;
 mod directory;
 mod doctor;
+mod door;
 mod ending;
 mod escalation;
 mod exec;
@@ -54,9 +55,11 @@ mod messenger;
 #[cfg(test)]
 mod mutation;
 mod named;
+mod newcomer;
 mod notices;
 mod observation;
 mod offered;
+mod outsider;
 mod outward;
 mod own_process;
 mod ownership;
@@ -81,6 +84,7 @@ mod regular;
 mod reload;
 mod remedy;
 mod room;
+mod root;
 mod screen;
 mod sealed;
 mod seccomp;
@@ -104,6 +108,8 @@ mod watch;
 mod withdrawal;
 
 use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -272,17 +278,34 @@ enum RunError {
     Front(#[from] front::FrontError),
     #[error("{0}")]
     Expect(#[from] ExpectError),
+    #[error("{0}")]
+    Policy(#[from] policy::PolicyError),
+    #[error("{0}")]
+    Door(#[from] door::DoorError),
 }
 
 /// Runs a session, and compares it with what is expected of it.
 fn run(args: &RunArgs, arguments: Vec<OsString>) -> Result<ExitStatus, RunError> {
     let expectations = Expectations::of(args)?;
     let awaits_log = expectations.is_some();
-    let (status, logged) = front::run(arguments, args.quiet, args.prompt(), awaits_log)?;
+    let visitor = args.socket.as_deref();
+    let visitor = visitor.map(|socket| visitor_at(socket, args)).transpose()?;
+    let prompt = args.prompt();
+    let (status, logged) = front::run(arguments, args.quiet, prompt, awaits_log, visitor)?;
     match expectations {
         None => Ok(status),
         Some(expectations) => Ok(expectations.judge(status, logged.as_ref())?),
     }
+}
+
+/// Waits for a process that hands itself over to become CMD. A policy with faults is none to wait with.
+fn visitor_at(socket: &Path, args: &RunArgs) -> Result<OwnedFd, RunError> {
+    policy::check_before(&args.policy, &args.state)?;
+    let door = door::Door::open(socket)?;
+    if !args.quiet {
+        front::say(&door.in_words());
+    }
+    Ok(door.wait()?)
 }
 
 fn told_of<E: std::fmt::Display>(
@@ -295,7 +318,7 @@ fn told_of<E: std::fmt::Display>(
     })
 }
 
-/// `__gate LINK PULSE run …`: see [`session`].
+/// `__gate LINK PULSE TERMINAL VISITOR run …`: see [`session`].
 fn run_gate(name: &OsString, arguments: &[OsString]) -> ExitCode {
     let Some((inherited, rest)) = inherited::take(arguments) else {
         return ExitStatus::OwnFailure.into();

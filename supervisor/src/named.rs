@@ -6,10 +6,11 @@
 use std::collections::HashMap;
 
 use execward_policy::Ruleset;
-use rustix::fs::{AtFlags, CWD, FileType, StatxFlags, statx};
+use rustix::fs::{AtFlags, FileType, StatxFlags, statx};
 
 use crate::exec::FileId;
 use crate::path::{directory, file_name};
+use crate::root::Root;
 
 /// Which of the files that a policy forbids or asks about are here.
 #[derive(Clone, Debug, Default)]
@@ -28,15 +29,17 @@ struct NamedFile {
 const MANY_LINKED: [&[u8]; 4] = [b"git", b"busybox", b"toybox", b"coreutils"];
 
 impl NamedFiles {
-    /// Looks for the files that `rules` name in full, as they are now.
+    /// Looks for the files that `rules` name in full, as they are now below `root`.
     ///
     /// One that is a symbolic link is known by its names alone: what it leads to may be many
     /// commands.
-    pub(crate) fn of(rules: &Ruleset) -> Self {
+    pub(crate) fn of(rules: &Ruleset, root: &Root) -> Self {
         let mut files: HashMap<FileId, Vec<NamedFile>> = HashMap::new();
         for path in rules.named_files() {
-            let flags = AtFlags::SYMLINK_NOFOLLOW | AtFlags::STATX_DONT_SYNC;
-            let Ok(seen) = statx(CWD, path.as_slice(), flags, StatxFlags::BASIC_STATS) else {
+            let flags = AtFlags::EMPTY_PATH | AtFlags::STATX_DONT_SYNC;
+            let found = root.find_link(&path);
+            let seen = found.and_then(|file| statx(file, "", flags, StatxFlags::BASIC_STATS));
+            let Ok(seen) = seen else {
                 continue;
             };
             let kind = FileType::from_raw_mode(seen.stx_mode.into());

@@ -118,7 +118,7 @@ impl Parking {
             None => None,
             Some(at) => {
                 let bouncer = Bouncer::of_this_process(proc).map_err(std::io::Error::other)?;
-                let meant = plan.policy.places.clone();
+                let meant = plan.policy.scene.clone();
                 Some(Control::start(at, session.clone(), meant, bouncer)?)
             }
         };
@@ -130,7 +130,7 @@ impl Parking {
             pending: Pending::default(),
             from_below: Pending::default(),
             reveals: args.reveal,
-            workspace: plan.policy.places.workspace.clone(),
+            workspace: plan.policy.scene.places.workspace.clone(),
             cut_short: CutShort::default(),
             refused: Refused::default(),
             is_to_reconsider: false,

@@ -1,5 +1,6 @@
 //! What a session is to be, before anything of it is started; and how its log and its first line say so.
 
+use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -11,10 +12,11 @@ use crate::clock;
 use crate::container::Surroundings;
 use crate::grants::Granted;
 use crate::kernel::Kernel;
+use crate::newcomer::{Newcomer, NewcomersNote};
 use crate::parking::Parking;
 use crate::past::Past;
-use crate::places::Places;
-use crate::policy::{InForce, LoadedPolicy, accept};
+use crate::places::{self, Places};
+use crate::policy::{InForce, LoadedPolicy, Scene, accept};
 use crate::session::SessionError;
 use crate::user::{AnotherUser, UserError};
 
@@ -23,8 +25,12 @@ use crate::user::{AnotherUser, UserError};
 pub(crate) struct Plan<'a> {
     pub(crate) args: &'a RunArgs,
     pub(crate) places: Places,
+    /// CMD and its arguments, as whoever starts it says.
+    pub(crate) cmd: Vec<OsString>,
     /// As whom CMD runs, if that is another than who starts it.
     pub(crate) user: Option<AnotherUser>,
+    /// The process of a container that becomes CMD, if that is no child of the gate's.
+    pub(crate) newcomer: Option<NewcomersNote>,
     pub(crate) note: SessionNote,
     pub(crate) policy: LoadedPolicy,
     pub(crate) granted: Granted,
@@ -37,7 +43,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// If there is no such user or no such policy, if an earlier session changed that, or diagnostics have
     /// no place.
-    pub(crate) fn of(args: &'a RunArgs) -> Result<Self, SessionError> {
+    pub(crate) fn of(args: &'a RunArgs, newcomer: Option<&Newcomer>) -> Result<Self, SessionError> {
         let mut places = Places::of(&args.state)?;
         let user = args.user.as_deref().map(AnotherUser::find).transpose()?;
         if let Some(user) = &user {
@@ -45,7 +51,11 @@ impl<'a> Plan<'a> {
         }
         let note = session_note(args);
         crate::diagnostics::start(&places.diagnostics(&note.name))?;
-        let (policy, mut granted, past) = admitted_policy(args, &places)?;
+        let scene = match newcomer {
+            None => Scene::here(&args.policy, &places)?,
+            Some(newcomer) => newcomer.scene(args.policy.workspace.as_deref())?,
+        };
+        let (policy, mut granted, past) = admitted_policy(args, &places, scene)?;
         if args.hide_state {
             granted.hold()?;
         }
@@ -55,6 +65,11 @@ impl<'a> Plan<'a> {
             log: log.unwrap_or_else(|| places.log(&note.name)),
             places,
             user,
+            cmd: match newcomer {
+                None => args.cmd.clone(),
+                Some(newcomer) => newcomer.cmd()?,
+            },
+            newcomer: newcomer.map(Newcomer::note).transpose()?,
             note,
             policy,
             granted,
@@ -111,9 +126,11 @@ impl<'a> Plan<'a> {
     /// The first record.
     pub(crate) fn session_start(&self, log: LogNote) -> SessionStart {
         let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        let cwd = std::env::current_dir().unwrap_or_default();
+        let cwd = match &self.newcomer {
+            Some(newcomer) => newcomer.cwd.clone(),
+            None => places::bytes(&std::env::current_dir().unwrap_or_default()),
+        };
         let cmd: Vec<_> = self
-            .args
             .cmd
             .iter()
             .map(|word| word.as_bytes().to_vec())
@@ -127,9 +144,13 @@ impl<'a> Plan<'a> {
             policy: self.policy.notes.clone(),
             kept: None,
             cmd: cmd.iter().map(|word| show(&word.shown())).collect(),
-            cwd: show(cwd.as_os_str().as_bytes()),
+            cwd: show(&cwd),
             uid: Uid::current().as_raw(),
-            cmd_uid: self.user.as_ref().map(AnotherUser::uid),
+            cmd_uid: match &self.newcomer {
+                Some(newcomer) => Some(newcomer.uid),
+                None => self.user.as_ref().map(AnotherUser::uid),
+            },
+            handed_over: self.newcomer.as_ref().map(|newcomer| newcomer.pid),
             keeps_caps: self.keeps_caps(),
             pid_namespace: self.args.pid_namespace,
             is_observed: self.args.observe,
@@ -138,20 +159,30 @@ impl<'a> Plan<'a> {
                 .to_str()
                 .unwrap_or_default()
                 .to_owned(),
-            surroundings: Surroundings::seen(),
+            surroundings: match &self.newcomer {
+                Some(newcomer) => newcomer.surroundings.clone(),
+                None => Surroundings::seen(),
+            },
             log,
         }
     }
 
     /// What whoever starts the session is told of it.
     pub(crate) fn in_words(&self, parking: &Parking, log: &LogNote) -> String {
-        let reach = match &self.user {
-            Some(user) => format!("CMD runs as {}", user.in_words()),
-            None if self.keeps_caps() => {
+        let reach = match (&self.newcomer, &self.user) {
+            (Some(NewcomersNote { pid, uid, .. }), _) => {
+                format!("CMD is process {pid} (uid {uid}), which handed itself over")
+            }
+            (None, Some(user)) => format!("CMD runs as {}", user.in_words()),
+            (None, None) if self.keeps_caps() => {
                 "root keeps its capabilities, and nothing is promised against it".into()
             }
-            None if self.args.hide_state => "policy, log and state are hidden from CMD".into(),
-            None => "policy and log lie within CMD's reach (with --user they do not)".into(),
+            (None, None) if self.args.hide_state => {
+                "policy, log and state are hidden from CMD".into()
+            }
+            (None, None) => {
+                "policy and log lie within CMD's reach (with --user they do not)".into()
+            }
         };
         let reserve = match log.reserve_bytes {
             0 => " (nothing is set aside there for a full disk)",
@@ -176,7 +207,11 @@ impl<'a> Plan<'a> {
 
     /// Whether CMD is to be root and to keep its capabilities.
     fn keeps_caps(&self) -> bool {
-        self.args.keep_caps && Uid::effective().is_root()
+        let is_root = match &self.newcomer {
+            Some(newcomer) => newcomer.uid == 0,
+            None => Uid::effective().is_root(),
+        };
+        self.args.keep_caps && is_root
     }
 }
 
@@ -184,8 +219,9 @@ impl<'a> Plan<'a> {
 fn admitted_policy(
     args: &RunArgs,
     places: &Places,
+    scene: Scene,
 ) -> Result<(LoadedPolicy, Granted, Past), SessionError> {
-    let in_force = InForce::load(&args.policy, places)?;
+    let in_force = InForce::load_in(&args.policy, places, scene)?;
     let past = Past::open(places.state())?;
     past.admit(&in_force.policy.files, &accept::command(args))?;
     let (policy, granted) = in_force.into_parts(past.clone());

@@ -7,10 +7,9 @@
 use std::fs;
 use std::io;
 
-use nix::errno::Errno;
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::statfs::{TMPFS_MAGIC, statfs};
-use nix::sys::statvfs::{FsFlags, statvfs};
+use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
+use nix::sys::statvfs::{FsFlags, fstatvfs};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
 };
@@ -20,6 +19,7 @@ use crate::hidden::HideError;
 use crate::kernel::Kernel;
 use crate::pid_namespace::PidNamespaceError;
 use crate::plan::Plan;
+use crate::root::Root;
 use crate::session::SessionError;
 use crate::system::cannot;
 use crate::tracee::{Procfs, whole_lines};
@@ -76,7 +76,7 @@ fn seal(own: &io::Result<()>) -> Result<(), SealError> {
             Err(error) => Err(io::Error::from(error.kind())),
         };
         if let Err(error) = sealed
-            && !is_closed(directory)
+            && !is_closed_here(directory)
         {
             return Err(SealError { directory, error });
         }
@@ -159,26 +159,41 @@ fn unescaped(shown: &[u8]) -> Vec<u8> {
     }
 }
 
+/// The first of them that can be written below `root`, where `mounts` is the text of a mountinfo file.
+pub(crate) fn first_open(root: &Root, mounts: &[u8]) -> Option<&'static str> {
+    let mut directories = SEALED.into_iter();
+    directories.find(|directory| !is_closed(directory, root, mounts))
+}
+
+/// Whether a directory is closed already where this process is.
+fn is_closed_here(directory: &str) -> bool {
+    match (Root::own(), fs::read("/proc/self/mountinfo")) {
+        (Ok(root), Ok(mounts)) => is_closed(directory, &root, &mounts),
+        (Err(_), _) | (_, Err(_)) => false,
+    }
+}
+
 /// Whether a directory and all that is mounted below it is closed already, by a container's runtime or by
 /// another gate. What the table has of them counts for its places alone: one mount may hide another.
-fn is_closed(directory: &str) -> bool {
-    let below = mounted_below(directory);
-    let are_closed = |mounts: Vec<(Vec<u8>, MountFlags)>| {
-        let mut points = mounts.iter().map(|(point, _)| point.as_slice());
-        points.all(is_read_only)
-    };
-    is_read_only(directory.as_bytes()) && below.is_ok_and(are_closed)
+fn is_closed(directory: &str, root: &Root, mounts: &[u8]) -> bool {
+    let below = mounts_below(directory, mounts).map(|(point, _)| point);
+    let own = directory.as_bytes().to_vec();
+    let mut places = std::iter::once(own).chain(below);
+    places.all(|place| is_read_only(root, &place))
 }
 
 /// Whether nothing of the kernel's can be written at `place`. A tmpfs, such as the one that runtimes put
 /// the hierarchies of cgroups into, has nothing of the kernel's.
-fn is_read_only(place: &[u8]) -> bool {
-    match (statvfs(place), statfs(place)) {
+fn is_read_only(root: &Root, place: &[u8]) -> bool {
+    let file = match root.find(place) {
+        Ok(file) => file,
+        // What is not there cannot be written.
+        Err(errno) => return errno == rustix::io::Errno::NOENT,
+    };
+    match (fstatvfs(&file), fstatfs(&file)) {
         (Ok(seen), Ok(kind)) => {
             seen.flags().contains(FsFlags::ST_RDONLY) || kind.filesystem_type() == TMPFS_MAGIC
         }
-        // What is not there cannot be written.
-        (Err(Errno::ENOENT), _) => true,
         (Err(_), _) | (_, Err(_)) => false,
     }
 }

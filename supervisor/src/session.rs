@@ -4,13 +4,15 @@
 //! Before any thread exists: the shim is started. Before the listener exists: the threads that may
 //! ever wait for a file system. Last: CMD may go.
 
+mod error;
+
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::rc::Rc;
 
-use execward_shim::handshake;
+use execward_shim::handshake::{self, Version};
 use nix::sys::prctl;
 use nix::sys::signalfd::SignalFd;
 
@@ -22,25 +24,23 @@ use crate::command::Command;
 use crate::confinement;
 use crate::describer::Describer;
 use crate::exec::Filesystem;
-use crate::fdpass;
 use crate::gate::{Afterlife, Gate};
 use crate::grants::Granted;
-use crate::handover::{Waiting, lead_session, receive_listener, spawn_shim};
-use crate::hidden::{self, HideError};
+use crate::handover::{Candidate, Released, lead_session};
+use crate::hidden;
 use crate::influence::Protected;
 use crate::inherited::{Inherited, commands_own};
-use crate::judge::OperatorGrant;
 use crate::kernel::Kernel;
 use crate::ledger::Ledger;
 use crate::lineage::Lineages;
 use crate::link::{Link, Message};
 use crate::messenger::Messenger;
+use crate::newcomer::Newcomer;
 use crate::notices::Notices;
 use crate::outward;
 use crate::own_process::{leave_to_command, take_signals};
 use crate::parking::Parking;
 use crate::past::LiveSession;
-use crate::pid_namespace::{PidNamespace, PidNamespaceError};
 use crate::plan::Plan;
 use crate::policy::LoadedPolicy;
 use crate::readers::Readers;
@@ -49,55 +49,14 @@ use crate::sealed;
 use crate::seccomp::Listener;
 use crate::settled::Settled;
 use crate::shell::Analyser;
-use crate::system::{DOCTOR, SystemError, cannot};
+use crate::system::cannot;
 use crate::texts::Texts;
 use crate::threads::Threads;
 use crate::tracee::Tid;
-use crate::user::{UserError, environment};
+use crate::user;
 use crate::watch::{Pulse, Watch};
 
-/// Why a session did not start. Its text is shown behind `execward: `, and nothing ran.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum SessionError {
-    #[error("{0}")]
-    Places(#[from] crate::places::PlacesError),
-    #[error("{0}")]
-    Policy(#[from] crate::policy::PolicyError),
-    #[error("{0}")]
-    User(#[from] UserError),
-    #[error("{0}")]
-    Grants(#[from] crate::grants::StoreError),
-    #[error("{0}")]
-    Hide(#[from] HideError),
-    #[error("{0}")]
-    Past(#[from] crate::past::PastError),
-    #[error("{0}")]
-    PidNamespace(#[from] PidNamespaceError),
-    #[error("{0}")]
-    Outward(#[from] outward::OutwardError),
-    #[error("{0}; {DOCTOR}")]
-    Seal(#[from] sealed::SealError),
-    #[error("{0}")]
-    Log(#[from] LogError),
-    #[error(
-        "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
-         network's, proc), and whoever serves it could keep the gate waiting; name another with \
-         --audit, or keep it there all the same with --audit-unstable"
-    )]
-    LogNotLocal(String),
-    #[error("{0}")]
-    System(#[from] SystemError),
-    #[error("{0}")]
-    Diagnostics(#[from] crate::diagnostics::DiagnosticsError),
-    #[error(
-        "cannot write to the audit log `{path}`: {error}; make room, or name another with --audit"
-    )]
-    FirstRecord { path: String, error: LogError },
-    #[error("{0}; --prompt none does without")]
-    Control(#[from] crate::control::ControlError),
-    #[error("{0}; {DOCTOR}")]
-    Shim(String),
-}
+pub(crate) use error::SessionError;
 
 /// Steps that the front takes as well.
 pub(crate) const ADOPT: &str = "adopt the session's orphans (PR_SET_CHILD_SUBREAPER)";
@@ -112,11 +71,22 @@ pub(crate) fn run(args: &RunArgs, inherited: Inherited) -> bool {
         link,
         pulse,
         terminal,
+        visitor,
         callers,
     } = inherited;
-    match start(args, &link, pulse, terminal, &callers) {
+    let to_visitor = visitor.as_ref().and_then(|socket| socket.try_clone().ok());
+    let newcomer = visitor
+        .map(|socket| Newcomer::of(socket, args.keep_caps))
+        .transpose();
+    let started = newcomer.map_err(SessionError::from);
+    match started.and_then(|newcomer| start(args, &link, pulse, terminal, &callers, newcomer)) {
         Ok(started) => started.run(link),
         Err(error) => {
+            if let Some(Err(untold)) =
+                to_visitor.map(|socket| handshake::send_refusal(socket, &error.for_newcomer()))
+            {
+                tracing::debug!(%untold, "the shim was gone before it was told");
+            }
             if let Err(untold) = link.send(&Message::Failed(error.to_string())) {
                 tracing::error!(%error, %untold, "the front was not told why there is no session");
             }
@@ -128,7 +98,8 @@ pub(crate) fn run(args: &RunArgs, inherited: Inherited) -> bool {
 /// A session whose CMD waits for the go-ahead.
 struct Started {
     parts: Parts,
-    shim: OwnedFd,
+    released: Released,
+    version: Version,
     notice: String,
 }
 
@@ -148,9 +119,8 @@ struct Parts {
     settled: Settled,
     beginning: Beginning,
     signals: SignalFd,
-    pid: u32,
-    namespace: Option<PidNamespace>,
-    args: (Vec<OsString>, Afterlife),
+    cmd: Vec<OsString>,
+    afterlife: Afterlife,
     is_observed: bool,
 }
 
@@ -160,21 +130,20 @@ fn start(
     pulse: Pulse,
     terminal: Option<OwnedFd>,
     callers: &[RawFd],
+    newcomer: Option<Newcomer>,
 ) -> Result<Started, SessionError> {
-    let plan = Plan::of(args)?;
+    let plan = Plan::of(args, newcomer.as_ref())?;
     let has_prompt = lead_session(terminal.as_ref(), &plan)?;
     let callers = commands_own(callers, &plan)?;
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
-    let messenger = outward::messenger(&plan.policy.rules, &plan.policy.places.workspace)?;
-    let mut kernel = sealed::kernel(&plan)?;
+    let messenger = outward::messenger(&plan.policy.rules, &plan.policy.scene.places.workspace)?;
+    let mut kernel = kernel(&plan, newcomer.as_ref())?;
     let (log, log_note) = prepared_log(&plan, &mut kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
 
-    let (shim, theirs) = fdpass::pair().map_err(cannot("make a pair of sockets for the shim"))?;
-    let (namespace, waiting) = spawned(&theirs, terminal.as_ref(), &plan)?;
-    drop((theirs, terminal));
+    let (candidate, env) = candidate(newcomer, terminal, &plan)?;
     leave_to_command(callers).map_err(cannot("let go of the caller's descriptors"))?;
 
     prctl::set_dumpable(false).map_err(cannot(CLOSE_MEMORY))?;
@@ -188,8 +157,8 @@ fn start(
     let mut ledger = Ledger::new(log, args.observe);
     let parking = parking(&plan, has_prompt, &kernel)?;
 
-    let listener = receive_listener(&shim)?;
-    let (settled, beginning) = begun_with(&kernel, &waiting, &plan)?;
+    let (listener, version) = candidate.listener()?;
+    let (settled, beginning) = begun_with(&kernel, &candidate, env)?;
     hidden::hide_if_asked(&plan)?;
     confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
@@ -198,7 +167,7 @@ fn start(
     let notice = plan.in_words(&parking, &log_note);
     let first = ledger.start(plan.session_start(log_note), &plan.policy.kept, &watch);
     first.map_err(|error| first_record(&plan, error))?;
-    announce(link, &waiting, &notice, (&plan, parking.socket()))?;
+    announce(link, &candidate, &notice, (&plan, parking.socket()))?;
     let parts = Parts {
         kernel,
         policy: plan.policy,
@@ -215,56 +184,65 @@ fn start(
         settled,
         beginning,
         signals,
-        pid: waiting.release(),
-        namespace,
-        args: (args.cmd.clone(), Afterlife::of(args)),
+        cmd: plan.cmd,
+        afterlife: Afterlife::of(args),
         is_observed: args.observe,
     };
     Ok(Started {
         parts,
-        shim,
+        released: candidate.release(),
+        version,
         notice,
     })
 }
 
-/// The shim, in a pid namespace of the session's own if there is to be one.
-fn spawned(
-    socket: &OwnedFd,
-    terminal: Option<&OwnedFd>,
-    plan: &Plan<'_>,
-) -> Result<(Option<PidNamespace>, Waiting), SessionError> {
-    if !plan.args.pid_namespace {
-        return Ok((None, spawn_shim(socket, terminal, plan)?));
+/// The kernel as CMD is to see it.
+fn kernel(plan: &Plan<'_>, newcomer: Option<&Newcomer>) -> Result<Kernel, SessionError> {
+    match newcomer {
+        None => sealed::kernel(plan),
+        Some(newcomer) => Ok(newcomer.kernel()?),
     }
-    let (namespace, waiting) = PidNamespace::around(|| spawn_shim(socket, terminal, plan))?;
-    Ok((Some(namespace), waiting))
+}
+
+/// What becomes CMD, and the variables that CMD begins with, `NAME=VALUE` each.
+fn candidate(
+    newcomer: Option<Newcomer>,
+    terminal: Option<OwnedFd>,
+    plan: &Plan<'_>,
+) -> Result<(Candidate, Vec<Vec<u8>>), SessionError> {
+    if let Some(newcomer) = newcomer {
+        let env = newcomer.environment()?;
+        return Ok((Candidate::of(newcomer), env));
+    }
+    let env = user::in_environ(user::environment(plan.user.as_ref()));
+    Ok((Candidate::spawned(terminal.as_ref(), plan)?, env))
 }
 
 /// What the task that will become CMD begins with, by which all that comes later is measured.
 fn begun_with(
     kernel: &Kernel,
-    waiting: &Waiting,
-    plan: &Plan<'_>,
+    candidate: &Candidate,
+    env: Vec<Vec<u8>>,
 ) -> Result<(Settled, Beginning), SessionError> {
     const LOOK: &str = "look at the process that becomes CMD";
-    let task = kernel.proc.task(Tid::new(waiting.pid()));
+    let task = kernel.proc.task(Tid::new(candidate.pid()));
     let task = task.map_err(cannot(LOOK))?;
     let status = task.status().map_err(io::Error::other);
     let status = status.map_err(cannot(LOOK))?;
-    let settled = Settled::since_now(status.credentials, kernel.own.clone());
-    let env = environment(plan.user.as_ref());
+    let root = kernel.session.root().try_clone().map_err(cannot(LOOK))?;
+    let settled = Settled::since_now(status.credentials, kernel.own.clone(), root);
     Ok((settled, Beginning::of(&task, env)))
 }
 
 /// Tells the front before CMD may go: its first word is not CMD's last.
 fn announce(
     link: &Link,
-    waiting: &Waiting,
+    candidate: &Candidate,
     notice: &str,
     (plan, control): (&Plan<'_>, Option<Vec<u8>>),
 ) -> Result<(), SessionError> {
     let started = Message::Started {
-        pid: waiting.pid(),
+        pid: candidate.pid(),
         notice: notice.to_owned(),
         control,
         log: plan.log.as_os_str().as_bytes().to_vec(),
@@ -284,23 +262,22 @@ impl Started {
     fn run(self, link: Link) -> bool {
         let Self {
             parts,
-            shim,
+            released,
+            version,
             notice,
         } = self;
         tracing::info!(notice, "session starts");
-        let (cmd, afterlife) = parts.args;
-        let pid = Tid::new(parts.pid);
-        let argv = cmd.iter().map(|word| word.as_bytes().to_vec()).collect();
+        let pid = Tid::new(released.pid);
         let describer = Describer {
             settled: parts.settled,
             named: parts.policy.named,
         };
-        let gone = handshake::send_go(&shim);
+        let gone = handshake::send_go(&released.socket, version);
         let mut gate = Gate {
             kernel: parts.kernel,
             rules: Rc::new(parts.policy.rules),
             granted: parts.granted,
-            operator: Some(OperatorGrant { process: pid, argv }),
+            operator: released.operator_grant(&parts.cmd),
             describer,
             beginning: parts.beginning,
             lineages: Lineages::new(),
@@ -319,12 +296,12 @@ impl Started {
             listener: parts.listener,
             signals: parts.signals,
             link,
-            shim: Some(shim),
+            shim: Some(released.socket),
             protected: Protected::of_this_process(),
-            command: Command::new(pid, &cmd),
+            command: Command::new(pid, released.outsider, &parts.cmd),
             alive: parts.alive,
-            namespace: parts.namespace,
-            afterlife,
+            namespace: released.namespace,
+            afterlife: parts.afterlife,
             is_over: false,
             is_observed: parts.is_observed,
         };

@@ -6,12 +6,12 @@
 use std::collections::HashSet;
 
 use execward_policy::SYSTEM_DIRS;
-use rustix::fs::{lstat, stat};
 use rustix::time::{ClockId, clock_gettime};
 
 use crate::changeable;
 use crate::exec::FileFacts;
 use crate::path::directory;
+use crate::root::Root;
 use crate::tracee::Credentials;
 
 /// How long before the session's start a change must lie to be surely older. The kernel stamps
@@ -40,6 +40,8 @@ pub(crate) struct Settled {
     /// The session's rights as it began.
     session: Credentials,
     own: Credentials,
+    /// Below which its paths lie.
+    root: Root,
     began: Began,
     /// Directories that are not the session's. It cannot make one its own, and it cannot make
     /// such a one either, so they are remembered and are not many.
@@ -47,11 +49,13 @@ pub(crate) struct Settled {
 }
 
 impl Settled {
-    /// For a session that begins now with the rights of `session`, under a gate with its `own`.
-    pub(crate) fn since_now(session: Credentials, own: Credentials) -> Self {
+    /// For a session that begins now below `root` with the rights of `session`, under a gate with its
+    /// `own`.
+    pub(crate) fn since_now(session: Credentials, own: Credentials, root: Root) -> Self {
         Self {
             session,
             own,
+            root,
             began: Began::at(Clocks::now()),
             directories: HashSet::new(),
         }
@@ -86,7 +90,7 @@ impl Settled {
     }
 
     fn is_old_link(&self, path: &[u8]) -> bool {
-        lstat(path).is_ok_and(|seen| {
+        self.root.lstat(path).is_ok_and(|seen| {
             let whole = i128::from(seen.st_ctime) * 1_000_000_000;
             self.began.is_after(whole + i128::from(seen.st_ctime_nsec))
         })
@@ -107,11 +111,12 @@ impl Settled {
 
     /// Whether a directory is not the session's, and the session may not write it.
     fn is_anothers(&self, path: &[u8]) -> bool {
-        stat(path).is_ok_and(|seen| seen.st_uid != self.session.fsuid) && !self.may_write(path)
+        let seen = self.root.stat(path);
+        seen.is_ok_and(|seen| seen.st_uid != self.session.fsuid) && !self.may_write(path)
     }
 
     fn may_write(&self, path: &[u8]) -> bool {
-        changeable::may_write(&self.session, &self.own, path)
+        changeable::may_write(&self.session, &self.own, &self.root, path)
     }
 }
 

@@ -4,7 +4,7 @@
 use std::env;
 use std::ffi::{CString, OsStr, OsString};
 use std::os::fd::AsFd;
-use std::os::unix::ffi::OsStrExt;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use execward_shim::{Ids, Rights};
@@ -119,7 +119,7 @@ impl AnotherUser {
     pub(crate) fn may_change(&self, path: &Path, kernel: &Kernel) -> Option<PathBuf> {
         let rights = self.credentials();
         let changes = |path: &[u8]| {
-            let at = changeable::by_session(&rights, &kernel.own, path)?;
+            let at = changeable::by_session(&rights, &kernel.own, kernel.session.root(), path)?;
             Some(PathBuf::from(OsStr::from_bytes(at)))
         };
         let named = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
@@ -174,4 +174,13 @@ pub(crate) fn environment(user: Option<&AnotherUser>) -> Vec<(OsString, OsString
     let mut variables: Vec<_> = kept.collect();
     variables.extend(own.map(|(name, value)| (name.into(), value)));
     variables
+}
+
+/// Variables as a program has them, `NAME=VALUE` each.
+pub(crate) fn in_environ(variables: Vec<(OsString, OsString)>) -> Vec<Vec<u8>> {
+    let joined = variables.into_iter().map(|(name, value)| {
+        let (name, value) = (name.into_vec(), value.into_vec());
+        [&name, b"=".as_slice(), &value].concat()
+    });
+    joined.collect()
 }

@@ -22,6 +22,9 @@ pub(crate) struct SessionStart {
     /// As whom CMD runs, if that is another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) cmd_uid: Option<u32>,
+    /// The process that became CMD, if it handed itself over (`--socket`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) handed_over: Option<u32>,
     /// Whether CMD is root with all its capabilities: nothing is promised then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) keeps_caps: bool,
@@ -53,6 +56,7 @@ impl SessionStart {
             cwd: String::new(),
             uid: 0,
             cmd_uid: None,
+            handed_over: None,
             keeps_caps: false,
             pid_namespace: false,
             is_observed: false,
@@ -154,6 +158,7 @@ impl From<CommandStatus> for Ended {
                 exit_code: None,
                 signal: Some(signal),
             },
+            CommandStatus::Unseen => Self::default(),
         }
     }
 }

@@ -122,8 +122,10 @@ impl Caller {
         let kernel = Kernel::open().map_err(|error| failed(error.to_string()))?;
         let view = kernel.view(Tid::own());
         let view = view.map_err(|errno| failed(errno.to_string()))?;
+        let root = kernel.session.root().try_clone();
+        let root = root.map_err(|errno| failed(errno.to_string()))?;
         let describer = Describer {
-            settled: Settled::since_now(kernel.own.clone(), kernel.own.clone()),
+            settled: Settled::since_now(kernel.own.clone(), kernel.own.clone(), root),
             named,
         };
         Ok(Self {

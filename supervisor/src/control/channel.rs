@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::{self, JoinHandle};
 
-use execward_policy::Places as PolicyPlaces;
 use nix::sys::eventfd::{EfdFlags, EventFd};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
@@ -22,7 +21,7 @@ use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use super::wire::{PolicyLoaded, Required, Response, Settled, ShownGrant};
 use crate::audit::{Approver, ExecId, SessionNote};
-use crate::policy::LoadedPolicy;
+use crate::policy::{LoadedPolicy, Scene};
 
 /// Most answers and refused senders that wait for the gate; what comes beyond is turned away.
 const REPORTS_MAX: usize = 64;
@@ -135,8 +134,8 @@ pub(super) struct Desk {
     pub(super) notices: UnboundedReceiver<Notice>,
     pub(super) subscribers: Arc<AtomicUsize>,
     pub(super) session: SessionNote,
-    /// What the places of the policy language are in the session.
-    pub(super) places: PolicyPlaces,
+    /// Where its policies are to hold.
+    pub(super) scene: Scene,
     pub(super) bouncer: Bouncer,
     reports: SyncSender<Report>,
     bell: Arc<EventFd>,
@@ -150,7 +149,7 @@ impl Control {
     pub(crate) fn start(
         (place, listener): (SocketPlace, UnixListener),
         session: SessionNote,
-        places: PolicyPlaces,
+        scene: Scene,
         bouncer: Bouncer,
     ) -> Result<Self, ControlError> {
         Peer::check_support()?;
@@ -164,7 +163,7 @@ impl Control {
             notices: from_gate,
             subscribers: Arc::clone(&subscribers),
             session,
-            places,
+            scene,
             bouncer,
             reports: to_gate,
             bell: Arc::clone(&bell),
@@ -320,6 +319,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
 
     use super::*;
+    use crate::root::Root;
     use crate::tracee::Procfs;
 
     /// Channels are this process's, so whatever it sends comes from inside.
@@ -332,13 +332,14 @@ mod tests {
             name: "s".into(),
         };
         let bouncer = Bouncer::of_this_process(Procfs::open().unwrap()).unwrap();
-        let places = PolicyPlaces {
+        let places = execward_policy::Places {
             home: b"/home/ada".to_vec(),
             workspace: b"/home/ada/engine".to_vec(),
             tmp: b"/tmp".to_vec(),
         };
+        let scene = Scene::of(places, None, Root::own().unwrap()).unwrap();
         let at = SocketPlace::listen_below(base.path(), &session.name).unwrap();
-        let control = Control::start(at, session, places, bouncer).unwrap();
+        let control = Control::start(at, session, scene, bouncer).unwrap();
         for _ in 0..REFUSED {
             let mut stream = UnixStream::connect(control.path()).unwrap();
             let mut said = Vec::new();

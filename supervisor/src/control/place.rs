@@ -49,8 +49,8 @@ pub(crate) enum PlaceError {
         error: io::Error,
     },
     #[error(
-        "the directory `{}` belongs to uid {owner} with mode {mode:03o}; what is to hold a control \
-         socket must belong to uid {own} and be nobody else's to change", path.display()
+        "the directory `{}` belongs to uid {owner} with mode {mode:03o}; what is to hold a socket \
+         must belong to uid {own} and be nobody else's to change", path.display()
     )]
     NotOwn {
         path: PathBuf,

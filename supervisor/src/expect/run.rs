@@ -120,7 +120,10 @@ impl Expectations {
         if difference.is_none() {
             return Ok(status);
         }
-        let has_failed = status != ExitStatus::Command(CommandStatus::Exited(0));
+        let has_failed = !matches!(
+            status,
+            ExitStatus::Command(CommandStatus::Exited(0) | CommandStatus::Unseen)
+        );
         Ok(if has_failed {
             status
         } else {

@@ -10,7 +10,6 @@ use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::unistd::{Pid, getpid};
 
 use super::Front;
-use crate::kin;
 use crate::tracee::Tid;
 
 /// Whether `process`, of the caller's own namespace, is that namespace's first.
@@ -37,7 +36,7 @@ impl Front {
                 Ok(_) | Err(_) => break,
             }
             if self.is_told_to_end() {
-                kin::kill_descendants(&self.proc, &[gate]);
+                self.kill_members(gate);
             }
         }
         while let Ok(Some(message)) = self.link.receive() {

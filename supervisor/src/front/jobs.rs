@@ -66,7 +66,7 @@ impl Front {
     }
 
     /// Passes on what a process sent to the front. What the terminal or the kernel sent, CMD got
-    /// itself: it is in the same process group, if it has no terminal of its own. But a terminal that is
+    /// itself: it is in the same process group, if it has no terminal of its own and is not elsewhere. But a terminal that is
     /// gone is told to the leader of its session alone, and that may be the front.
     pub(super) fn pass_signals_on(&mut self) {
         while let Ok(Some(info)) = self.signals.read_signal() {
@@ -94,7 +94,7 @@ impl Front {
                 .as_ref()
                 .is_some_and(|(pid, _)| pid.as_u32() == info.ssi_pid);
             let is_hangup = signal == Signal::SIGHUP && getsid(None) == Ok(getpid());
-            if (was_sent || is_hangup) && !from_command {
+            if (was_sent || is_hangup || self.is_elsewhere) && !from_command {
                 self.send(signal);
             }
         }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command};
 
@@ -12,19 +12,20 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::unistd::{dup2_stdin, dup2_stdout};
 
 use super::FrontError;
-use crate::inherited::NO_TERMINAL;
+use crate::inherited::NONE;
 use crate::link::Link;
 use crate::own_process::{hear_of_children, keep_on_exec};
 use crate::system::cannot;
 use crate::terminal::Guest;
 use crate::watch::Pulse;
 
-/// Starts `execward __gate LINK PULSE TERMINAL …` in a process group of its own, out of the terminal's way. It
+/// Starts `execward __gate LINK PULSE TERMINAL VISITOR …` in a process group of its own, out of the terminal's way. It
 /// leads a session by itself if CMD has a terminal of its own.
 pub(super) fn start_gate(
     link: &Link,
     pulse: &Pulse,
     guest: Option<&Guest>,
+    visitor: Option<&OwnedFd>,
     arguments: Vec<OsString>,
 ) -> Result<Child, FrontError> {
     const START: &str = "start the gate";
@@ -37,12 +38,19 @@ pub(super) fn start_gate(
         .arg(number(link.as_fd().as_raw_fd()))
         .arg(number(pulse.as_fd().as_raw_fd()));
     match guest {
-        None => gate.arg(NO_TERMINAL).process_group(0),
+        None => gate.arg(NONE).process_group(0),
         Some(guest) => {
             keep_on_exec(guest).map_err(cannot(START))?;
             guest.dress(&mut gate).map_err(cannot(START))?;
             // Whoever leads a group can lead no session.
             gate.arg(number(guest.as_fd().as_raw_fd()))
+        }
+    };
+    match visitor {
+        None => gate.arg(NONE),
+        Some(visitor) => {
+            keep_on_exec(visitor).map_err(cannot(START))?;
+            gate.arg(number(visitor.as_raw_fd()))
         }
     };
     let child = gate.args(arguments).spawn().map_err(|error| {

@@ -1,12 +1,13 @@
 //! What a turn of the gate's loop waits for.
 
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, BorrowedFd};
 use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
 use super::Gate;
+use crate::messenger::Messenger;
 
 /// What one poll found.
 #[derive(Default)]
@@ -23,33 +24,30 @@ pub(super) struct Ready {
     pub(super) messenger: bool,
     pub(super) link: bool,
     pub(super) shim: bool,
+    pub(super) command: bool,
 }
 
 impl Gate {
     /// # Errors
     /// What poll(2) answers.
-    pub(super) fn wait(&self) -> Result<Ready, Errno> {
+    pub(super) fn wait<'s>(&'s self) -> Result<Ready, Errno> {
         let mut fds = vec![
             PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
             PollFd::new(self.listener.as_fd(), PollFlags::POLLIN),
         ];
+        let mut watch = |fd: Option<BorrowedFd<'s>>, events| {
+            fds.push(PollFd::new(fd?, events));
+            Some(fds.len() - 1)
+        };
         // Closed already, it would be ready for ever.
-        if !self.command.front_knows {
-            fds.push(PollFd::new(self.link.as_fd(), PollFlags::empty()));
-        }
-        let link_at = (!self.command.front_knows).then_some(2);
-        let shim_at = self.shim.as_ref().map(|shim| {
-            fds.push(PollFd::new(shim.as_fd(), PollFlags::POLLIN));
-            fds.len() - 1
-        });
-        let control_at = self.parking.control.as_ref().map(|control| {
-            fds.push(PollFd::new(control.as_fd(), PollFlags::POLLIN));
-            fds.len() - 1
-        });
-        let messenger_at = self.messenger.as_ref().map(|messenger| {
-            fds.push(PollFd::new(messenger.socket(), PollFlags::POLLIN));
-            fds.len() - 1
-        });
+        let link = (!self.command.front_knows).then(|| self.link.as_fd());
+        let link_at = watch(link, PollFlags::empty());
+        let shim_at = watch(self.shim.as_ref().map(AsFd::as_fd), PollFlags::POLLIN);
+        let command_at = watch(self.command.end(), PollFlags::POLLIN);
+        let control = self.parking.control.as_ref().map(AsFd::as_fd);
+        let control_at = watch(control, PollFlags::POLLIN);
+        let messenger = self.messenger.as_ref().map(Messenger::socket);
+        let messenger_at = watch(messenger, PollFlags::POLLIN);
         // Nothing is to be done but to wake up.
         fds.extend(
             self.granted
@@ -88,6 +86,7 @@ impl Gate {
             control: control_at.is_some_and(|at| !seen(at).is_empty()),
             messenger: messenger_at.is_some_and(|at| !seen(at).is_empty()),
             shim: shim_at.is_some_and(|at| !seen(at).is_empty()),
+            command: command_at.is_some_and(|at| !seen(at).is_empty()),
             reader: is_late || (readers_at..fds.len()).any(|at| !seen(at).is_empty()),
         })
     }

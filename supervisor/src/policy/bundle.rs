@@ -5,6 +5,7 @@
 //! system that a member of the session serves; the control channel compiles where nothing waits.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -13,7 +14,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::files::{self, FileIncludes, Namer, Notes};
 use super::kept::Recorder;
-use super::{LoadedPolicy, PolicyError, PolicyFile, Text, Texts, preset_text};
+use super::{LoadedPolicy, PolicyError, PolicyFile, Scene, Text, Texts, preset_text};
+use crate::root::Root;
 
 /// Everything that a policy is made of, but for the machine's floor.
 #[derive(Debug, Serialize, Deserialize)]
@@ -58,7 +60,11 @@ impl Bundle {
             text: file.text.clone(),
         };
         let files: Vec<_> = read.iter().map(bundled).collect();
-        let files_read = FileIncludes::default();
+        let root = Root::own().map_err(|errno| PolicyError::Read {
+            path: "/".into(),
+            error: errno.into(),
+        })?;
+        let files_read = FileIncludes::below(&Arc::new(root));
         let includes = Recorder::of(&files_read);
         let sources = files.iter().map(|file| Source {
             name: &file.name,
@@ -76,7 +82,7 @@ impl Bundle {
             },
             &includes,
         ));
-        let found = includes.into_found();
+        let (found, _) = includes.into_parts();
         let (included, _) = files_read.into_parts();
         read.extend(included);
         Ok(Self {
@@ -91,18 +97,18 @@ impl Bundle {
     ///
     /// # Errors
     /// In words, what is wrong with it.
-    pub(crate) fn read(json: &str, places: &PolicyPlaces) -> Result<Box<LoadedPolicy>, String> {
+    pub(crate) fn read(json: &str, scene: &Scene) -> Result<Box<LoadedPolicy>, String> {
         let bundle: Self =
             serde_json::from_str(json).map_err(|error| format!("this is no policy: {error}"))?;
-        let loaded = bundle.load(places).map(Box::new);
+        let loaded = bundle.load(scene).map(Box::new);
         loaded.map_err(|error| error.to_string())
     }
 
-    /// The policy that it is in a session of `places`, below the machine's floor as it is now.
+    /// The policy that it is in a session of `scene`, below the machine's floor as it is now.
     ///
     /// # Errors
     /// All its faults at once.
-    pub(crate) fn load(self, places: &PolicyPlaces) -> Result<LoadedPolicy, PolicyError> {
+    pub(crate) fn load(self, scene: &Scene) -> Result<LoadedPolicy, PolicyError> {
         let presets = self.presets.iter().map(|name| preset_text(name));
         let mut texts = Texts {
             texts: presets.collect::<Result<_, _>>()?,
@@ -116,9 +122,9 @@ impl Bundle {
         let includes = BundledIncludes {
             found: self.includes,
             notes: Notes::default(),
-            namer: Namer::default(),
+            namer: Namer::below(&scene.root),
         };
-        let mut policy = LoadedPolicy::compile(texts.with_floor()?, places, &includes)?;
+        let mut policy = LoadedPolicy::compile(texts.with_floor()?, scene.clone(), &includes)?;
         policy.notes.extend(includes.notes.into_vec());
         Ok(policy)
     }
@@ -175,13 +181,13 @@ mod tests {
         serde_json::from_slice(&serde_json::to_vec(bundle).unwrap()).unwrap()
     }
 
-    fn places(directory: &Path) -> PolicyPlaces {
-        let workspace = crate::places::bytes(directory);
-        PolicyPlaces {
+    fn scene(directory: &Path) -> Scene {
+        let places = PolicyPlaces {
             home: b"/home/ada".to_vec(),
-            workspace,
+            workspace: crate::places::bytes(directory),
             tmp: b"/tmp".to_vec(),
-        }
+        };
+        Scene::of(places, None, Root::own().unwrap()).unwrap()
     }
 
     const MODE: &str = "version = 1\n[mode]\nsecurity = \"full\"\n";
@@ -196,7 +202,7 @@ mod tests {
             ),
         ]);
         let bundle = sent(&bundle.unwrap());
-        let at = places(directory.path());
+        let at = scene(directory.path());
         drop(directory);
         let policy = bundle.load(&at).unwrap();
         let rules = policy.rules.rules();
@@ -215,7 +221,7 @@ mod tests {
     fn what_is_not_there_is_a_fault_in_its_place() {
         let (directory, bundle) = bundle(&[("p.toml", "version = 1\ninclude = [\"q.toml\"]\n")]);
         let error = sent(&bundle.unwrap())
-            .load(&places(directory.path()))
+            .load(&scene(directory.path()))
             .unwrap_err();
         let said = error.to_string();
         assert!(
@@ -226,7 +232,7 @@ mod tests {
         assert!(matches!(gone, PolicyError::Read { .. }));
         let none = Bundle::gather(&["dve".into()], &[])
             .unwrap()
-            .load(&places("/w".as_ref()));
+            .load(&scene("/w".as_ref()));
         assert!(matches!(none, Err(PolicyError::Preset(name)) if name == "dve"));
     }
 }

@@ -8,15 +8,16 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use execward_policy::{Included, Includes};
 use jiff::Timestamp;
-use rustix::fs::{Mode, OFlags};
 
 use super::PolicyError;
 use crate::audit::{PolicyNote, digest};
 use crate::past;
 use crate::regular;
+use crate::root::Root;
 use crate::tracee::Procfs;
 
 /// A policy file as it was read.
@@ -107,16 +108,27 @@ fn read_whole(file: &File) -> io::Result<Vec<u8>> {
 
 /// The kernel's one name of a file, by whatever ways it was reached. One proc serves all the names
 /// of a policy: a detached one is mounted for it.
-#[derive(Debug, Default)]
-pub(super) struct Namer(OnceCell<Procfs>);
+#[derive(Debug)]
+pub(super) struct Namer {
+    proc: OnceCell<Procfs>,
+    /// Below which the directories lie.
+    root: Arc<Root>,
+}
 
 impl Namer {
+    pub(super) fn below(root: &Arc<Root>) -> Self {
+        Self {
+            proc: OnceCell::new(),
+            root: Arc::clone(root),
+        }
+    }
+
     fn name_of(&self, fd: BorrowedFd<'_>) -> io::Result<Vec<u8>> {
-        let proc = match self.0.get() {
+        let proc = match self.proc.get() {
             Some(proc) => proc,
             None => {
                 let opened = Procfs::open()?;
-                self.0.get_or_init(|| opened)
+                self.proc.get_or_init(|| opened)
             }
         };
         Ok(proc.name_of(fd)?)
@@ -124,8 +136,7 @@ impl Namer {
 
     /// What a directory's path comes to, if there is such a directory.
     pub(super) fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = rustix::fs::open(directory, flags, Mode::empty()).ok()?;
+        let fd = self.root.find_directory(directory).ok()?;
         self.name_of(fd.as_fd()).ok()
     }
 }
@@ -181,7 +192,7 @@ impl Notes {
 }
 
 /// Reads what policies include, relative to themselves.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct FileIncludes {
     notes: Notes,
     files: RefCell<Vec<PolicyFile>>,
@@ -200,6 +211,15 @@ impl Includes for FileIncludes {
 }
 
 impl FileIncludes {
+    /// For a policy whose paths lie below `root`. The policy's own files lie where this process is.
+    pub(super) fn below(root: &Arc<Root>) -> Self {
+        Self {
+            notes: Notes::default(),
+            files: RefCell::default(),
+            namer: Namer::below(root),
+        }
+    }
+
     /// The files that were included, and the notes of them.
     pub(super) fn into_parts(self) -> (Vec<PolicyFile>, Vec<PolicyNote>) {
         (self.files.into_inner(), self.notes.into_vec())

@@ -4,7 +4,7 @@ use std::fs::File;
 
 use execward_policy::Ruleset;
 
-use super::{LoadedPolicy, PolicyError};
+use super::{LoadedPolicy, PolicyError, Scene};
 use crate::audit::{PolicyNote, digest};
 use crate::cli::PolicyArgs;
 use crate::grants::{Granted, Store, Stored};
@@ -29,7 +29,19 @@ impl InForce {
     /// # Errors
     /// If a file of the policy or that of the grants cannot be read or has a fault.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
-        let mut policy = LoadedPolicy::load(args, places)?;
+        Self::load_in(args, places, Scene::here(args, places)?)
+    }
+
+    /// The same for another scene than this process's own.
+    ///
+    /// # Errors
+    /// As [`InForce::load`].
+    pub(crate) fn load_in(
+        args: &PolicyArgs,
+        places: &Places,
+        scene: Scene,
+    ) -> Result<Self, PolicyError> {
+        let mut policy = LoadedPolicy::load_in(args, places, scene)?;
         let store = Store::below(places.config());
         let still = store.hold_still();
         let stored = store.read()?;
@@ -37,7 +49,7 @@ impl InForce {
         let rules = stored.beside(&policy.rules, &store, None);
         let alone = std::mem::replace(&mut policy.rules, rules.map_err(PolicyError::Faults)?);
         if stored.file.is_there() {
-            policy.named = NamedFiles::of(&policy.rules);
+            policy.named = NamedFiles::of(&policy.rules, &policy.scene.root);
             policy.notes.push(PolicyNote {
                 name: store.path().display().to_string(),
                 sha256: digest([&stored.file.text]),

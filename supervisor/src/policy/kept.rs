@@ -11,8 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::bundle::{BundledFile, BundledInclude, BundledIncludes, from_base64, to_base64};
 use super::files::{Namer, Notes};
-use super::{LoadedPolicy, PolicyError, Text, Texts};
+use super::{LoadedPolicy, PolicyError, Scene, Text, Texts};
 use crate::audit::{digest, escaped};
+use crate::root::Root;
 
 /// The version of its form.
 const VERSION: u32 = 1;
@@ -35,6 +36,19 @@ pub(crate) struct Kept {
     tmp: Vec<u8>,
     texts: Vec<KeptText>,
     includes: Vec<BundledInclude>,
+    /// What the directories that its rules name came to; `None` in what was kept before they were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    directories: Option<Vec<KeptDirectory>>,
+}
+
+/// A directory that a rule names.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(super) struct KeptDirectory {
+    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    path: Vec<u8>,
+    /// The kernel's name of it; empty where there was none.
+    #[serde(serialize_with = "to_base64", deserialize_with = "from_base64")]
+    name: Vec<u8>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -73,8 +87,9 @@ pub(crate) enum KeptError {
 }
 
 impl Kept {
-    /// That of `texts` in a session of `places`, whose includes led to `includes`.
-    pub(super) fn of(texts: &[Text], places: &PolicyPlaces, includes: Vec<BundledInclude>) -> Self {
+    /// That of `texts` in a session of `places`, with what `recorder` saw them lead to.
+    pub(super) fn of(texts: &[Text], places: &PolicyPlaces, recorder: Recorder<'_>) -> Self {
+        let (includes, directories) = recorder.into_parts();
         let texts = texts.iter().map(|text| KeptText {
             file: BundledFile {
                 name: text.name.clone(),
@@ -89,6 +104,7 @@ impl Kept {
             tmp: places.tmp.clone(),
             texts: texts.collect(),
             includes,
+            directories: Some(directories),
         }
     }
 
@@ -144,31 +160,63 @@ impl Kept {
             workspace: self.workspace,
             tmp: self.tmp,
         };
-        let includes = BundledIncludes {
-            found: self.includes,
-            notes: Notes::default(),
-            namer: Namer::default(),
+        let root = Root::own().map_err(|errno| PolicyError::Read {
+            path: "/".into(),
+            error: errno.into(),
+        })?;
+        let scene = Scene::of(places, None, root)?;
+        let includes = KeptIncludes {
+            includes: BundledIncludes {
+                found: self.includes,
+                notes: Notes::default(),
+                namer: Namer::below(&scene.root),
+            },
+            directories: self.directories,
         };
-        let mut policy = LoadedPolicy::compile(texts, &places, &includes)?;
-        policy.notes.extend(includes.notes.into_vec());
+        let mut policy = LoadedPolicy::compile(texts, scene, &includes)?;
+        policy.notes.extend(includes.includes.notes.into_vec());
         Ok(policy)
     }
 }
 
-/// Reads includes, and keeps what they led to.
+/// Finds what a kept policy was made of in it.
+struct KeptIncludes {
+    includes: BundledIncludes,
+    directories: Option<Vec<KeptDirectory>>,
+}
+
+impl Includes for KeptIncludes {
+    fn read(&self, includer: &str, path: &str) -> Result<Included, String> {
+        self.includes.read(includer, path)
+    }
+
+    fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
+        let Some(known) = &self.directories else {
+            return self.includes.resolve(directory);
+        };
+        let known = known.iter().find(|known| known.path == directory)?;
+        Some(known.name.clone()).filter(|name| !name.is_empty())
+    }
+}
+
+/// Reads includes and names directories, and keeps what they led to.
 pub(super) struct Recorder<'a> {
     inner: &'a dyn Includes,
     found: RefCell<Vec<BundledInclude>>,
+    directories: RefCell<Vec<KeptDirectory>>,
 }
 
 impl<'a> Recorder<'a> {
     pub(super) fn of(inner: &'a dyn Includes) -> Self {
-        let found = RefCell::default();
-        Self { inner, found }
+        Self {
+            inner,
+            found: RefCell::default(),
+            directories: RefCell::default(),
+        }
     }
 
-    pub(super) fn into_found(self) -> Vec<BundledInclude> {
-        self.found.into_inner()
+    pub(super) fn into_parts(self) -> (Vec<BundledInclude>, Vec<KeptDirectory>) {
+        (self.found.into_inner(), self.directories.into_inner())
     }
 }
 
@@ -187,7 +235,15 @@ impl Includes for Recorder<'_> {
     }
 
     fn resolve(&self, directory: &[u8]) -> Option<Vec<u8>> {
-        self.inner.resolve(directory)
+        let name = self.inner.resolve(directory);
+        let mut directories = self.directories.borrow_mut();
+        if !directories.iter().any(|known| known.path == directory) {
+            directories.push(KeptDirectory {
+                path: directory.to_vec(),
+                name: name.clone().unwrap_or_default(),
+            });
+        }
+        name
     }
 }
 

@@ -43,7 +43,7 @@ pub(super) fn lint(args: &LintArgs, out: &mut impl Write) -> Result<ExitStatus, 
 pub(super) fn warnings(policy: &LoadedPolicy) -> Vec<Warning> {
     let here = Here {
         uid: rustix::process::geteuid().as_raw(),
-        places: &policy.places,
+        places: &policy.scene.places,
     };
     policy.rules.lint(&here, clock::now())
 }

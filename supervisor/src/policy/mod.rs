@@ -10,22 +10,20 @@ mod kept;
 mod learn;
 mod lint;
 mod replay;
+mod scene;
 mod trial;
 pub(crate) mod verbs;
 
 use std::path::{Path, PathBuf};
 
-use execward_policy::{
-    Diagnostics, Includes, Layer, Places as PolicyPlaces, Ruleset, Source, Style, builtin, preset,
-};
+use execward_policy::{Diagnostics, Includes, Layer, Ruleset, Source, Style, builtin, preset};
 
 use crate::audit::{PolicyNote, TailError, digest};
 use crate::check::CheckError;
-use crate::cli::PolicyArgs;
+use crate::cli::{PolicyArgs, StateArgs};
 use crate::exit::ExitStatus;
 use crate::named::NamedFiles;
-use crate::places::{self, Places};
-use crate::tracee::Procfs;
+use crate::places::Places;
 pub(crate) use bundle::Bundle;
 use cases::CaseFaults;
 use files::FileIncludes;
@@ -34,6 +32,7 @@ pub(crate) use import::ImportFrom;
 pub(crate) use in_force::InForce;
 use kept::Recorder;
 pub(crate) use kept::{Kept, KeptError};
+pub(crate) use scene::Scene;
 
 /// The preset that holds where nobody names a policy.
 const DEFAULT_PRESET: &str = "dev";
@@ -50,8 +49,8 @@ pub(crate) struct LoadedPolicy {
     pub(crate) files: Vec<PolicyFile>,
     /// The files that it forbids or asks about, as they were when it was loaded.
     pub(crate) named: NamedFiles,
-    /// What its places stand for.
-    pub(crate) places: PolicyPlaces,
+    /// Where it holds.
+    pub(crate) scene: Scene,
     /// All that it was made of.
     pub(crate) kept: Kept,
 }
@@ -209,9 +208,17 @@ impl LoadedPolicy {
     /// # Errors
     /// If a file cannot be read or has a fault: all faults at once.
     pub(crate) fn load(args: &PolicyArgs, places: &Places) -> Result<Self, PolicyError> {
+        Self::load_in(args, places, Scene::here(args, places)?)
+    }
+
+    /// The same for another scene than this process's own.
+    ///
+    /// # Errors
+    /// As [`LoadedPolicy::load`].
+    fn load_in(args: &PolicyArgs, places: &Places, scene: Scene) -> Result<Self, PolicyError> {
         let texts = texts(args, places)?.with_floor()?;
-        let includes = FileIncludes::default();
-        let mut policy = Self::compile(texts, &meant_places(args, places)?, &includes)?;
+        let includes = FileIncludes::below(&scene.root);
+        let mut policy = Self::compile(texts, scene, &includes)?;
         let (files, notes) = includes.into_parts();
         policy.files.extend(files);
         policy.notes.extend(notes);
@@ -233,17 +240,15 @@ impl LoadedPolicy {
             bytes: text.into(),
             layer: Layer::User,
         });
-        Self::compile(
-            texts,
-            &meant_places(args, places)?,
-            &FileIncludes::default(),
-        )
+        let scene = Scene::here(args, places)?;
+        let includes = FileIncludes::below(&scene.root);
+        Self::compile(texts, scene, &includes)
     }
 
     /// The policy of `texts`; its notes and files are theirs.
     fn compile(
         Texts { texts, files }: Texts,
-        places: &PolicyPlaces,
+        scene: Scene,
         includes: &dyn Includes,
     ) -> Result<Self, PolicyError> {
         let named = texts.iter().map(|text| Source {
@@ -251,20 +256,21 @@ impl LoadedPolicy {
             text: &text.bytes,
             layer: text.layer,
         });
-        let sources: Vec<_> = builtin(places).chain(named).collect();
+        let sources: Vec<_> = builtin(&scene.places).chain(named).collect();
         let includes = Recorder::of(includes);
-        let rules = Ruleset::load(&sources, places, &includes).map_err(PolicyError::Faults)?;
+        let rules =
+            Ruleset::load(&sources, &scene.places, &includes).map_err(PolicyError::Faults)?;
         let notes = texts.iter().map(|text| PolicyNote {
             name: text.name.clone(),
             sha256: digest([&text.bytes]),
         });
         Ok(Self {
-            named: NamedFiles::of(&rules),
+            named: NamedFiles::of(&rules, &scene.root),
             rules,
             notes: notes.collect(),
             files,
-            places: places.clone(),
-            kept: Kept::of(&texts, places, includes.into_found()),
+            kept: Kept::of(&texts, &scene.places, includes),
+            scene,
         })
     }
 
@@ -273,6 +279,15 @@ impl LoadedPolicy {
         let names: Vec<_> = self.notes.iter().map(|note| note.name.as_str()).collect();
         names.join(", ")
     }
+}
+
+/// Finds the faults of a policy for a session whose places and root are not known yet.
+///
+/// # Errors
+/// As [`LoadedPolicy::load`].
+pub(crate) fn check_before(args: &PolicyArgs, state: &StateArgs) -> Result<(), PolicyError> {
+    let places = Places::of(state)?;
+    LoadedPolicy::load_in(args, &places, Scene::unknown()?).map(drop)
 }
 
 fn texts(args: &PolicyArgs, places: &Places) -> Result<Texts, PolicyError> {
@@ -302,41 +317,4 @@ fn preset_text(name: &str) -> Result<Text, PolicyError> {
         bytes: text.into(),
         layer: Layer::Builtin,
     })
-}
-
-/// What the places of the language are in this session.
-///
-/// # Errors
-/// If the workspace is none.
-fn meant_places(args: &PolicyArgs, places: &Places) -> Result<PolicyPlaces, PolicyError> {
-    let home = places::bytes(places.home());
-    let mut workspace = workspace(args)?;
-    if workspace == home || workspace == b"/" {
-        if let Some(named) = &args.workspace {
-            return Err(PolicyError::NoWorkspace(named.clone()));
-        }
-        // A rule that names `${workspace}` is a fault then; one that does not is none.
-        workspace.clear();
-    }
-    Ok(PolicyPlaces {
-        home,
-        workspace,
-        tmp: places::bytes(&places::temporary()),
-    })
-}
-
-/// The workspace as the kernel names it: links in it would not match what execs resolve to.
-fn workspace(args: &PolicyArgs) -> Result<Vec<u8>, PolicyError> {
-    let path = args.workspace.clone().unwrap_or_else(|| ".".into());
-    let failed = |error| PolicyError::Workspace {
-        path: path.clone(),
-        error,
-    };
-    let flags =
-        rustix::fs::OFlags::PATH | rustix::fs::OFlags::DIRECTORY | rustix::fs::OFlags::CLOEXEC;
-    let fd = rustix::fs::open(&path, flags, rustix::fs::Mode::empty())
-        .map_err(|errno| failed(errno.into()))?;
-    let proc = Procfs::open().map_err(|error| failed(error.into()))?;
-    proc.name_of(std::os::fd::AsFd::as_fd(&fd))
-        .map_err(|errno| failed(errno.into()))
 }

@@ -171,7 +171,7 @@ impl Trial {
 
     fn say(&self, case: &Case, policy: &LoadedPolicy) -> Result<Said, PolicyError> {
         std::env::set_current_dir(&self.start)?;
-        let answer = case.question(&policy.places).answer(policy);
+        let answer = case.question(&policy.scene.places).answer(policy);
         let answer = answer.map_err(|error| PolicyError::Case(case.at.clone(), Box::new(error)))?;
         Ok(Said {
             verdict: answer

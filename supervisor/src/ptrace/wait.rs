@@ -15,6 +15,19 @@ pub(crate) enum CommandStatus {
     Exited(u8),
     /// This signal ended it.
     Signaled(i32),
+    /// It has ended, and this kernel does not tell how: it was no child of the gate's.
+    Unseen,
+}
+
+impl CommandStatus {
+    /// What a wait status says of an end; `None` if it is none.
+    pub(crate) fn of_end(status: i32) -> Option<Self> {
+        if libc::WIFEXITED(status) {
+            let code = u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(u8::MAX);
+            return Some(Self::Exited(code));
+        }
+        libc::WIFSIGNALED(status).then(|| Self::Signaled(libc::WTERMSIG(status)))
+    }
 }
 
 /// One answer of waitpid(2).
@@ -56,18 +69,8 @@ pub(crate) fn next_event() -> Result<Option<WaitEvent>, Errno> {
 }
 
 fn decode(tid: Tid, status: i32) -> WaitEvent {
-    if libc::WIFEXITED(status) {
-        let code = u8::try_from(libc::WEXITSTATUS(status)).unwrap_or(u8::MAX);
-        return WaitEvent::Ended {
-            tid,
-            status: CommandStatus::Exited(code),
-        };
-    }
-    if libc::WIFSIGNALED(status) {
-        return WaitEvent::Ended {
-            tid,
-            status: CommandStatus::Signaled(libc::WTERMSIG(status)),
-        };
+    if let Some(status) = CommandStatus::of_end(status) {
+        return WaitEvent::Ended { tid, status };
     }
     if libc::WIFCONTINUED(status) {
         return WaitEvent::Resumed;

@@ -15,7 +15,7 @@ use rustix::fs::{
 use rustix::io::Errno;
 use rustix::mount::{FsMountFlags, FsOpenFlags, MountAttrFlags, fsconfig_create, fsmount, fsopen};
 
-use super::status::{deliverable_signals, seccomp_filters};
+use super::status::{deliverable_signals, no_new_privs, permitted, seccomp_filters};
 use super::{Status, StatusError, Tid};
 
 /// A proc file system, held open.
@@ -171,6 +171,22 @@ impl TaskDir {
     /// As [`TaskDir::status`].
     pub(crate) fn filters(&self) -> Result<u32, StatusError> {
         self.with_status(seccomp_filters)
+    }
+
+    /// Whether no exec of the task gains rights.
+    ///
+    /// # Errors
+    /// As [`TaskDir::status`].
+    pub(crate) fn has_no_new_privs(&self) -> Result<bool, StatusError> {
+        self.with_status(no_new_privs)
+    }
+
+    /// The capabilities that the task may make effective, one a bit.
+    ///
+    /// # Errors
+    /// As [`TaskDir::status`].
+    pub(crate) fn permitted(&self) -> Result<u64, StatusError> {
+        self.with_status(permitted)
     }
 
     fn with_status<T>(

@@ -105,6 +105,22 @@ pub(super) fn seccomp_filters(text: &[u8]) -> Result<u32, StatusError> {
     Lines(text).number("Seccomp_filters")
 }
 
+/// Whether an exec can give a task no rights that it has not: `no_new_privs` of prctl(2).
+///
+/// # Errors
+/// As [`Status::parse`].
+pub(super) fn no_new_privs(text: &[u8]) -> Result<bool, StatusError> {
+    Ok(Lines(text).number("NoNewPrivs")? != 0)
+}
+
+/// The capabilities that a task may make effective.
+///
+/// # Errors
+/// As [`Status::parse`].
+pub(super) fn permitted(text: &[u8]) -> Result<u64, StatusError> {
+    Lines(text).hexadecimal("CapPrm")
+}
+
 struct Lines<'a>(&'a [u8]);
 
 impl<'a> Lines<'a> {

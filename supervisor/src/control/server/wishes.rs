@@ -111,8 +111,8 @@ impl Server {
             return self.refuse(client, why.into());
         }
         self.is_compiling = true;
-        let (places, events) = (self.desk.places.clone(), self.events.clone());
-        let compiled = tokio::task::spawn_blocking(move || Bundle::read(&bundle, &places));
+        let (scene, events) = (self.desk.scene.clone(), self.events.clone());
+        let compiled = tokio::task::spawn_blocking(move || Bundle::read(&bundle, &scene));
         tokio::spawn(async move {
             let failed = |error| Err(format!("execward failed on the policy: {error}"));
             let offered = compiled.await.unwrap_or_else(failed);

@@ -2,18 +2,19 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, Statx, StatxFlags, openat2, statx};
+use rustix::fs::{Statx, StatxFlags, statx};
 use rustix::io::Errno;
 
 use crate::exec::file::FileId;
 use crate::exec::filesystem::QUIETLY;
+use crate::root::Root;
 use crate::tracee::{Procfs, Status, TaskDir, Tid};
 
 /// The root directory and mount namespace that CMD starts in. Paths mean what they mean here; the
 /// same text in another root or namespace proves nothing.
 #[derive(Debug)]
 pub(crate) struct SessionRoot {
-    fd: OwnedFd,
+    root: Root,
     here: Standing,
     /// Where the session was started from, if that is another mount namespace: the same files are there.
     outside: Option<Standing>,
@@ -51,14 +52,28 @@ impl SessionRoot {
     /// # Errors
     /// If the root or the gate's own proc directory cannot be opened.
     pub(crate) fn own(proc: &Procfs) -> Result<Self, Errno> {
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let fd = rustix::fs::open("/", flags, Mode::empty())?;
-        let here = Standing::own(proc)?;
         Ok(Self {
-            fd,
-            here,
+            root: Root::own()?,
+            here: Standing::own(proc)?,
             outside: None,
         })
+    }
+
+    /// That of a task which has none of the gate's to inherit.
+    ///
+    /// # Errors
+    /// `EACCES` if the task is not the gate's to look into, `ENOENT` if it is gone.
+    pub(crate) fn of(task: &TaskDir) -> Result<Self, Errno> {
+        Ok(Self {
+            root: Root::of(task)?,
+            here: Standing::of(task)?,
+            outside: None,
+        })
+    }
+
+    /// The directory itself.
+    pub(crate) fn root(&self) -> &Root {
+        &self.root
     }
 
     /// What stands at `outside` sees the same files.
@@ -68,9 +83,7 @@ impl SessionRoot {
 
     /// The file that `path` leads to here, by what the kernel has cached.
     pub(crate) fn file_at(&self, path: &[u8]) -> Option<FileId> {
-        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::CACHED;
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let file = openat2(&self.fd, path, flags, Mode::empty(), resolve).ok()?;
+        let file = self.root.find_cached(path).ok()?;
         let wanted = StatxFlags::INO;
         statx(&file, "", QUIETLY, wanted)
             .ok()
@@ -79,8 +92,7 @@ impl SessionRoot {
 
     /// The file that `path` leads to here, with the kernel's own name for it.
     pub(crate) fn named_file_at(&self, path: &[u8], proc: &Procfs) -> Option<(FileId, Vec<u8>)> {
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let file = openat2(&self.fd, path, flags, Mode::empty(), ResolveFlags::IN_ROOT).ok()?;
+        let file = self.root.find(path).ok()?;
         let seen = statx(&file, "", QUIETLY, StatxFlags::INO).ok()?;
         Some((FileId::of(&seen), proc.name_of(file.as_fd()).ok()?))
     }
@@ -90,9 +102,8 @@ impl SessionRoot {
     /// # Errors
     /// If no descriptor is left.
     pub(crate) fn try_clone(&self) -> Result<Self, Errno> {
-        let fd = rustix::io::fcntl_dupfd_cloexec(&self.fd, 3)?;
         Ok(Self {
-            fd,
+            root: self.root.try_clone()?,
             here: self.here.clone(),
             outside: self.outside.clone(),
         })
@@ -101,7 +112,7 @@ impl SessionRoot {
 
 impl AsFd for SessionRoot {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.fd.as_fd()
+        self.root.as_fd()
     }
 }
 

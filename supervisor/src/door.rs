@@ -1,0 +1,166 @@
+//! Where a process of a container hands itself over: the socket of `run --socket`.
+//!
+//! It hears one process, and then there is no socket any more: a session has one CMD. What comes over it is a
+//! listener and nothing else; who connects is asked about nothing and can change nothing.
+
+use std::fs::{self, Permissions};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use nix::errno::Errno;
+use nix::sys::socket::{
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, connect, listen, socket,
+};
+use rustix::net::{SocketFlags, accept_with};
+
+use crate::control::owner_of_directory;
+
+/// Why nobody can be waited for. Nothing ran.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum DoorError {
+    #[error("{0}; name another socket with --socket")]
+    Directory(#[from] crate::control::PlaceError),
+    #[error("`{}` is there already, and is no socket; name another with --socket", .0.display())]
+    Taken(PathBuf),
+    #[error("another execward listens at `{}`; name another with --socket", .0.display())]
+    Live(PathBuf),
+    #[error("cannot {what} `{}`: {error}", path.display())]
+    System {
+        what: &'static str,
+        path: PathBuf,
+        error: io::Error,
+    },
+}
+
+/// A socket at which nobody has been heard yet. Dropped, it is gone.
+#[derive(Debug)]
+pub(crate) struct Door {
+    path: PathBuf,
+    listener: OwnedFd,
+    is_for_everybody: bool,
+}
+
+impl Door {
+    /// Listens at `path`, in a directory that only its user can write to. Where nobody else can go through that
+    /// directory either, everybody to whom the socket is mounted may connect; else only its user and root.
+    ///
+    /// # Errors
+    /// If that directory is not the caller's alone to write to, or something is at `path` already.
+    pub(crate) fn open(path: &Path) -> Result<Self, DoorError> {
+        let path = std::path::absolute(path).map_err(failed("find", path))?;
+        owner_of_directory(&path, rustix::process::geteuid().as_raw())?;
+        clear(&path)?;
+        // It gets its name when somebody hears there: whoever sees it can connect.
+        let unheard = unheard_name(&path);
+        let bound = bound(&unheard).map_err(failed("make the socket", &unheard))?;
+        let door = Self {
+            is_for_everybody: is_private(&path)
+                .map_err(failed("look at the directory of", &path))?,
+            path: unheard,
+            listener: bound,
+        };
+        let mode = if door.is_for_everybody { 0o666 } else { 0o600 };
+        fs::set_permissions(&door.path, Permissions::from_mode(mode))
+            .map_err(failed("set the mode of", &door.path))?;
+        let listening = Backlog::new(1).and_then(|one| listen(&door.listener, one));
+        listening.map_err(|errno| failed("listen at", &path)(errno.into()))?;
+        door.named(path)
+    }
+
+    fn named(mut self, path: PathBuf) -> Result<Self, DoorError> {
+        fs::rename(&self.path, &path).map_err(failed("make the socket", &path))?;
+        self.path = path;
+        Ok(self)
+    }
+
+    /// For whoever waits with it.
+    pub(crate) fn in_words(&self) -> String {
+        let who = match self.is_for_everybody {
+            true => "a process of any user",
+            false => "a process of this user or root (its directory is not mode 0700)",
+        };
+        format!(
+            "waiting at {} for `execward-shim --socket`, {who}",
+            self.path.display()
+        )
+    }
+
+    /// Waits for the one process that is heard.
+    ///
+    /// # Errors
+    /// What accept(2) answers.
+    pub(crate) fn wait(self) -> Result<OwnedFd, DoorError> {
+        loop {
+            match accept_with(&self.listener, SocketFlags::CLOEXEC) {
+                Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
+                accepted => {
+                    return accepted.map_err(|errno| failed("listen at", &self.path)(errno.into()));
+                }
+            }
+        }
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Err(error) = fs::remove_file(&self.path) {
+            tracing::debug!(path = %self.path.display(), %error, "the socket is not removed");
+        }
+    }
+}
+
+fn failed<'p>(what: &'static str, path: &'p Path) -> impl Fn(io::Error) -> DoorError + 'p {
+    move |error| DoorError::System {
+        what,
+        path: path.to_owned(),
+        error,
+    }
+}
+
+/// Removes the socket of one that was killed.
+fn clear(path: &Path) -> Result<(), DoorError> {
+    let Ok(seen) = path.symlink_metadata() else {
+        return Ok(());
+    };
+    if !seen.file_type().is_socket() {
+        return Err(DoorError::Taken(path.to_owned()));
+    }
+    match connected(path) {
+        Err(Errno::ECONNREFUSED) => fs::remove_file(path).map_err(failed("remove the dead", path)),
+        Ok(_) | Err(_) => Err(DoorError::Live(path.to_owned())),
+    }
+}
+
+fn connected(path: &Path) -> Result<OwnedFd, Errno> {
+    let end = unconnected()?;
+    connect(end.as_raw_fd(), &UnixAddr::new(path)?)?;
+    Ok(end)
+}
+
+fn unconnected() -> Result<OwnedFd, Errno> {
+    // A probe must not wait where the backlog is full.
+    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
+    socket(AddressFamily::Unix, SockType::SeqPacket, flags, None)
+}
+
+fn bound(path: &Path) -> io::Result<OwnedFd> {
+    let flags = SockFlag::SOCK_CLOEXEC;
+    let listener = socket(AddressFamily::Unix, SockType::SeqPacket, flags, None)?;
+    bind(listener.as_raw_fd(), &UnixAddr::new(path)?)?;
+    Ok(listener)
+}
+
+/// A name beside `path` that no other process chooses.
+fn unheard_name(path: &Path) -> PathBuf {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}", std::process::id()));
+    path.with_file_name(name)
+}
+
+/// Whether only its user goes through the directory of `path`.
+fn is_private(path: &Path) -> io::Result<bool> {
+    let directory = path.parent().unwrap_or(Path::new("/"));
+    Ok(directory.metadata()?.permissions().mode() & 0o077 == 0)
+}
