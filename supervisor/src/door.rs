@@ -7,11 +7,11 @@ use std::fs::{self, Permissions};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 
-use nix::errno::Errno;
 use nix::sys::socket::{
-    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, connect, listen, socket,
+    AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
 };
 use rustix::net::{SocketFlags, accept_with};
 
@@ -127,22 +127,14 @@ fn clear(path: &Path) -> Result<(), DoorError> {
     if !seen.file_type().is_socket() {
         return Err(DoorError::Taken(path.to_owned()));
     }
-    match connected(path) {
-        Err(Errno::ECONNREFUSED) => fs::remove_file(path).map_err(failed("remove the dead", path)),
+    // Of another type than it listens for, a connection tells whether it listens and is not heard: the one that is
+    // heard would be no shim. unix(7), "`EPROTOTYPE`".
+    match UnixStream::connect(path) {
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            fs::remove_file(path).map_err(failed("remove the dead", path))
+        }
         Ok(_) | Err(_) => Err(DoorError::Live(path.to_owned())),
     }
-}
-
-fn connected(path: &Path) -> Result<OwnedFd, Errno> {
-    let end = unconnected()?;
-    connect(end.as_raw_fd(), &UnixAddr::new(path)?)?;
-    Ok(end)
-}
-
-fn unconnected() -> Result<OwnedFd, Errno> {
-    // A probe must not wait where the backlog is full.
-    let flags = SockFlag::SOCK_CLOEXEC | SockFlag::SOCK_NONBLOCK;
-    socket(AddressFamily::Unix, SockType::SeqPacket, flags, None)
 }
 
 fn bound(path: &Path) -> io::Result<OwnedFd> {

@@ -18,6 +18,7 @@ mod explain;
 mod failed;
 mod floods;
 mod grants;
+mod handed_over;
 mod hidden;
 mod hooks;
 mod identity;

@@ -20,6 +20,8 @@ pub enum Root {
     Busybox,
     /// Nothing but the libraries that programs are linked with.
     Bare,
+    /// Nothing.
+    Empty,
 }
 
 /// The programs that make containers of one description (the OCI's).
@@ -34,6 +36,8 @@ pub struct Container {
     uid: u32,
     /// What podman says of it.
     containerenv: Option<String>,
+    /// A shell's text that adds to the root file system.
+    furniture: Option<&'static str>,
 }
 
 /// The capabilities that Docker leaves.
@@ -90,6 +94,7 @@ impl Container {
             config,
             uid: 0,
             containerenv: None,
+            furniture: None,
         }
     }
 
@@ -97,6 +102,13 @@ impl Container {
     #[must_use]
     pub fn with_containerenv(mut self, text: &str) -> Self {
         self.containerenv = Some(text.to_owned());
+        self
+    }
+
+    /// With what a shell's `script` makes there, on a root file system of its own.
+    #[must_use]
+    pub fn furnished(mut self, script: &'static str) -> Self {
+        self.furniture = Some(script);
         self
     }
 
@@ -221,6 +233,9 @@ impl Container {
             fs::create_dir(root.join("run")).expect("a directory");
             fs::write(root.join("run/.containerenv"), text).expect("a file");
         }
+        if self.root == Root::Empty {
+            return;
+        }
         bring_libraries(&binary("execward"), root);
         if self.root == Root::Busybox {
             let busybox = Path::new("/usr/bin/busybox");
@@ -229,6 +244,11 @@ impl Container {
             for applet in ["sh", "echo", "mkdir", "touch", "cat"] {
                 symlink("busybox", root.join("bin").join(applet)).expect("a link");
             }
+        }
+        if let Some(script) = self.furniture {
+            let mut shell = Command::new("sh");
+            shell.args(["-ec", script]).current_dir(root);
+            assert!(shell.status().expect("sh").success(), "{script}");
         }
     }
 

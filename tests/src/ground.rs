@@ -152,6 +152,20 @@ impl Ground {
     /// `execward run … -- cmd`, ready to start.
     #[must_use]
     pub fn command(&self, cmd: &[&str]) -> Command {
+        let mut command = self.without_command();
+        command.arg("--").args(cmd);
+        command
+    }
+
+    /// `execward run … --socket SOCKET`, ready to start.
+    #[must_use]
+    pub fn supervisor(&self, socket: &Path) -> Command {
+        let mut command = self.without_command();
+        command.arg("--socket").arg(socket);
+        command
+    }
+
+    fn without_command(&self) -> Command {
         let mut command = Command::new(binary("execward"));
         command
             .arg("run")
@@ -161,8 +175,6 @@ impl Ground {
             .args(self.state())
             .args(self.prompt())
             .args(&self.options)
-            .arg("--")
-            .args(cmd)
             .current_dir(self.path(""))
             .env("HOME", self.path(""))
             .env("XDG_STATE_HOME", self.users("state"))

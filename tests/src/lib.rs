@@ -12,6 +12,7 @@ pub mod drill;
 pub mod fault;
 pub mod fuse;
 mod ground;
+pub mod outside;
 mod process;
 mod ran;
 pub mod random;

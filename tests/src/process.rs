@@ -77,7 +77,7 @@ impl Lines {
     }
 }
 
-fn drain(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+pub(crate) fn drain(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
     let (sender, receiver) = channel();
     thread::spawn(move || {
         let mut bytes = Vec::new();
@@ -93,6 +93,9 @@ fn drain(mut from: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
 /// # Panics
 /// If it does not end within [`DEADLINE`]; it is killed then.
 pub fn end_of(child: &mut Child) -> ExitStatus {
+    if let Some(status) = child.try_wait().expect("wait") {
+        return status;
+    }
     let pid = rustix::process::Pid::from_child(child);
     let pidfd = pidfd_open(pid, PidfdFlags::empty()).expect("a child that is not reaped");
     let start = Instant::now();

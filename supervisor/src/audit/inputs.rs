@@ -59,6 +59,9 @@ struct FileNote<'a> {
     path: Option<Text<'a>>,
     #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
     links: Vec<Text<'a>>,
+    /// What the rules in force called this very file elsewhere.
+    #[serde(default, borrow, skip_serializing_if = "Vec::is_empty")]
+    aliases: Vec<Text<'a>>,
     /// Where it lies, if not in the session's own root.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     origin: Option<OriginNote>,
@@ -158,14 +161,17 @@ impl FileNote<'static> {
     fn of(file: &ProgramFile, at: &str, exact: &mut ExactBytes) -> Self {
         let path = file.resolved.as_ref();
         let path = path.filter(|path| **path != file.given);
-        let links = file.links.iter().enumerate();
-        let links =
-            links.map(|(place, link)| Text::of(link, || format!("{at}/links/{place}"), exact));
-        let links = links.collect();
+        let mut paths = |key: &str, paths: &[Vec<u8>]| {
+            let paths = paths.iter().enumerate();
+            let paths =
+                paths.map(|(place, path)| Text::of(path, || format!("{at}/{key}/{place}"), exact));
+            paths.collect()
+        };
         Self {
+            links: paths("links", &file.links),
+            aliases: paths("aliases", &file.aliases),
             given: Some(Text::of(&file.given, || format!("{at}/given"), exact)),
             path: path.map(|path| Text::of(path, || format!("{at}/path"), exact)),
-            links,
             origin: match file.origin {
                 Origin::Session => None,
                 Origin::Foreign => Some(OriginNote::Foreign),
@@ -282,7 +288,11 @@ impl FileNote<'_> {
             .as_ref()
             .map(|it| of("given", it))
             .unwrap_or_default();
-        let links = self.links.iter().enumerate();
+        let paths = |key: &str, paths: &[Text<'_>]| {
+            let paths = paths.iter().enumerate();
+            let paths = paths.map(|(place, path)| of(&format!("{key}/{place}"), path));
+            paths.collect()
+        };
         let origin = match self.origin {
             None => Origin::Session,
             Some(OriginNote::Foreign) => Origin::Foreign,
@@ -292,10 +302,8 @@ impl FileNote<'_> {
         let own = || (origin != Origin::Anonymous).then(|| given.clone());
         ProgramFile {
             resolved: self.path.as_ref().map(|it| of("path", it)).or_else(own),
-            links: links
-                .map(|(place, link)| of(&format!("links/{place}"), link))
-                .collect(),
-            aliases: Vec::new(),
+            links: paths("links", &self.links),
+            aliases: paths("aliases", &self.aliases),
             origin,
             is_settled: self.settled,
             gains_rights: self.gains_rights,

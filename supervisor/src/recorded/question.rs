@@ -42,8 +42,8 @@ impl fmt::Display for Missing {
 impl Record<'_> {
     /// The question, for `policy`.
     ///
-    /// Names by which the rules know the program's very file elsewhere are those that they have now; of
-    /// an interpreter there are none. `knows_variables` is whether the policy in force then looked for
+    /// Names by which the rules know the program's very file elsewhere are those of the record, or if it has
+    /// none, those that they have now. `knows_variables` is whether the policy in force then looked for
     /// the same variables; `lineage` makes a history of the execs that led to the call, if it can.
     ///
     /// # Errors
@@ -59,7 +59,9 @@ impl Record<'_> {
         let inputs = proc.inputs.as_ref().ok_or(Missing::Inputs)?;
         let rules = &policy.rules;
         let mut request = inputs.request(call.argv, call.cwd, &self.raw);
-        if let Some(id) = proc.file.as_ref().and_then(FileRef::id) {
+        if request.program.aliases.is_empty()
+            && let Some(id) = proc.file.as_ref().and_then(FileRef::id)
+        {
             let path = request.program.resolved.as_deref();
             request.program.aliases = policy.named.names_of(id, path);
         }

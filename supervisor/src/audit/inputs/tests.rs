@@ -10,6 +10,7 @@ fn request() -> ExecRequest {
     let file = |path: &[u8]| ProgramFile {
         given: b"/opt/a\xff\n".to_vec(),
         links: vec![b"/opt/\"l".to_vec()],
+        aliases: vec![b"/srv/a\xfe".to_vec()],
         is_settled: false,
         brings_rights: true,
         sha256: Some(Digest([7; 32])),
