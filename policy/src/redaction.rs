@@ -4,6 +4,7 @@
 //! what is logged and shown, and no verdict. What was masked once is masked again: `***` stands for a secret wherever it
 //! is found.
 
+mod flags;
 mod header;
 mod name;
 mod scan;

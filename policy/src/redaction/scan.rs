@@ -2,52 +2,15 @@
 
 use std::ops::Range;
 
+use super::flags::{self, Value};
 use super::name::{Place, is_secret};
 use super::shape::places;
 use super::tame::Words;
 use super::{MASK, Masked, Redaction, header, shape, url};
 
-/// Programs with short flags whose value is a secret: the flag, and whether it may only be written right before it.
-const SHORT: [(&[u8], &[u8], bool); 20] = [
-    (b"mysql", b"-p", true),
-    (b"mysqldump", b"-p", true),
-    (b"mysqladmin", b"-p", true),
-    (b"mariadb", b"-p", true),
-    (b"mariadb-dump", b"-p", true),
-    (b"sshpass", b"-p", false),
-    (b"redis-cli", b"-a", false),
-    (b"docker", b"-p", false),
-    (b"podman", b"-p", false),
-    (b"ldapsearch", b"-w", false),
-    (b"ldapmodify", b"-w", false),
-    (b"az", b"-p", false),
-    (b"oc", b"-p", false),
-    (b"curl", b"-b", false),
-    (b"curl", b"--cookie", false),
-    (b"zip", b"-P", false),
-    (b"unzip", b"-P", false),
-    (b"7z", b"-p", true),
-    (b"7za", b"-p", true),
-    (b"ssh-keygen", b"-N", false),
-];
-
 /// Programs whose settings are given as a name and, in the next word, a value.
 const SETTERS: [&[u8]; 8] = [
     b"aws", b"npm", b"pnpm", b"yarn", b"git", b"gcloud", b"pip", b"poetry",
-];
-
-/// Programs whose flag is a secret only behind this word.
-const BEHIND: [(&[u8], &[u8]); 4] = [
-    (b"docker", b"login"),
-    (b"podman", b"login"),
-    (b"az", b"login"),
-    (b"oc", b"login"),
-];
-
-/// Programs that take `USER:PASSWORD` behind these flags.
-const PAIRS: [(&[u8], [&[u8]; 4]); 2] = [
-    (b"curl", [b"-u", b"--user", b"-U", b"--proxy-user"]),
-    (b"smbclient", [b"-U", b"--user", b"-U", b"--user"]),
 ];
 
 /// What stands between two words of a shell's text; the last ones begin a command.
@@ -140,7 +103,7 @@ impl<'r> Scanner<'r> {
             let until = (at + len).min(word.len());
             if !token.is_empty() {
                 let name = crate::path::file_name(token);
-                let is_known = self.words == Words::Run && has_short_flags(name);
+                let is_known = self.words == Words::Run && flags::has_any(name);
                 if is_start && !token.contains(&b'=') || is_known {
                     self.begin(name);
                     is_start = false;
@@ -154,7 +117,7 @@ impl<'r> Scanner<'r> {
 
     fn token(&mut self, word: &[u8], at: Range<usize>, secrets: &mut Vec<Range<usize>>) {
         let token = word.get(at.clone()).unwrap_or_default();
-        self.is_behind |= BEHIND.contains(&(&self.program, token));
+        self.is_behind |= flags::is_begun_by(&self.program, token);
         let is_flag = token.len() > 1 && token.starts_with(b"-") && !self.is_operand;
         self.is_operand |= token == b"--";
         let next = std::mem::replace(&mut self.next, Next::Any);
@@ -224,64 +187,18 @@ impl<'r> Scanner<'r> {
         if let Some(len) = self.redaction.attached(token) {
             return Some(at.start + len..at.end);
         }
-        let pairs = PAIRS.iter().find(|(program, _)| *program == self.program);
-        if pairs.is_some_and(|(_, flags)| flags.contains(&token)) {
-            self.next = Next::Pair;
-            return None;
-        }
-        if let Some((_, flags)) = pairs
-            && let Some(behind) = behind_bundle(token, flags)
-        {
-            if behind == token.len() {
-                self.next = Next::Pair;
-                return None;
+        let given = flags::value_of(&self.program, token, self.is_behind)?;
+        match (given.value, given.from) {
+            (Value::Word | Value::Attached, Some(from)) => return Some(at.start + from..at.end),
+            (Value::Pair, Some(_)) => {
+                return secret_of_pair(token).map(|from| at.start + from..at.end);
             }
-            return secret_of_pair(token).map(|from| at.start + from..at.end);
+            (Value::Word, None) => self.next = Next::Secret,
+            (Value::Pair, None) => self.next = Next::Pair,
+            (Value::Attached, None) => {}
         }
-        let is_short = |(program, flag, _): &&(&[u8], &[u8], bool)| {
-            let is_bundled = behind_bundle(token, &[*flag]).is_some();
-            *program == self.program && (token == *flag || is_bundled)
-        };
-        let (program, flag, is_attached) = SHORT.iter().find(is_short)?;
-        let is_bound = BEHIND.iter().any(|(bound, _)| bound == program);
-        if is_bound && !self.is_behind {
-            return None;
-        }
-        if token == *flag {
-            if !is_attached {
-                self.next = Next::Secret;
-            }
-            return None;
-        }
-        let behind = behind_bundle(token, &[*flag])?;
-        if behind == token.len() && !is_attached {
-            self.next = Next::Secret;
-        }
-        Some(at.start + behind..at.end)
+        None
     }
-}
-
-/// Whether a program has short flags that are known here.
-fn has_short_flags(name: &[u8]) -> bool {
-    let pairs = PAIRS.iter().map(|(program, _)| *program);
-    let mut known = SHORT.iter().map(|(program, ..)| *program).chain(pairs);
-    known.any(|known| known == name)
-}
-
-/// Where the value of one of the short `flags` begins in a token that may have others, without values, before it:
-/// `-sSume`.
-fn behind_bundle(token: &[u8], flags: &[&[u8]]) -> Option<usize> {
-    const VALUELESS: &[u8] = b"sSfLkvigGjlnqR#46aJBNtHCEW";
-    let letters = token.strip_prefix(b"-")?;
-    let before = letters
-        .iter()
-        .take_while(|letter| VALUELESS.contains(letter));
-    let at = before.count();
-    let letter = letters.get(at)?;
-    let is_it = flags
-        .iter()
-        .any(|flag| flag.len() == 2 && flag.last() == Some(letter));
-    is_it.then_some(at + 2)
 }
 
 /// The name at the end of what stands before a `=`: as a whole, or behind a colon.
