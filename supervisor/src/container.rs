@@ -17,7 +17,7 @@ const OF_DOCKER: &str = "/.dockerenv";
 const OF_PODMAN: &str = "/run/.containerenv";
 
 /// Most that is read of it.
-const PODMANS_MAX_BYTES: u64 = 64 << 10;
+const PODMANS_MAX_BYTES: u64 = 4 << 10;
 
 /// How many hexadecimal digits a container's ID has for Docker, podman, containerd and CRI-O.
 const ID_DIGITS: usize = 64;

@@ -76,10 +76,18 @@ pub(crate) struct Newcomer {
     socket: OwnedFd,
     listener: Rc<Listener>,
     version: Version,
-    pidfd: OwnedFd,
+    peer: Peer,
     task: TaskDir,
     status: Status,
     root: Root,
+}
+
+/// Who is at the other end of a socket, held so that its number cannot become another's.
+#[derive(Debug)]
+struct Peer {
+    pid: Tid,
+    uid: u32,
+    pidfd: OwnedFd,
 }
 
 /// What a session's first record says of it.
@@ -107,78 +115,74 @@ impl Newcomer {
     /// # Errors
     /// If it hands over no listener, cannot be looked into, or is not held as a session is.
     pub(crate) fn of(socket: OwnedFd, keeps_caps: bool) -> Result<Self, NewcomerError> {
-        let (pid, uid, pidfd) = peer(&socket)?;
+        let peer = Peer::of(&socket)?;
         let heard = receive_listener(&socket);
         let (listener, version) = heard.map_err(|error| NewcomerError::Shim(error.to_string()))?;
-        let look = |error| NewcomerError::Look { pid, uid, error };
-        let refused = |errno: rustix::io::Errno| look(errno.into());
         let proc = Procfs::open()?;
-        let task = proc.task(pid).map_err(refused)?;
-        let root = Root::of(&task).map_err(refused)?;
+        let task = proc.task(peer.pid).map_err(|errno| peer.unseen(errno))?;
         // While it lives, its number is no other's.
-        if !is_alive(pidfd.as_fd()) {
-            return Err(refused(rustix::io::Errno::SRCH));
+        if !is_alive(peer.pidfd.as_fd()) {
+            return Err(peer.unseen(rustix::io::Errno::SRCH));
         }
+        let root = Root::of(&task).map_err(|errno| peer.unseen(errno))?;
         // As an exec is met, and its memory read.
-        match pidfd_getfd(&pidfd, 0, PidfdGetfdFlags::empty()) {
+        match pidfd_getfd(&peer.pidfd, 0, PidfdGetfdFlags::empty()) {
             Ok(_) | Err(rustix::io::Errno::BADF) => {}
-            Err(errno) => return Err(refused(errno)),
+            Err(errno) => return Err(peer.unseen(errno)),
         }
-        let status = task
-            .status()
-            .map_err(|error| look(io::Error::other(error)))?;
+        let status = task.status();
         let newcomer = Self {
+            status: status.map_err(|error| peer.unseen(io::Error::other(error)))?,
             socket,
             listener,
             version,
-            pidfd,
+            peer,
             task,
-            status,
             root,
         };
-        newcomer.check(&proc).map_err(look)??;
+        newcomer.check_bonds(&proc)?;
         if !keeps_caps {
-            newcomer.check_rights().map_err(look)??;
+            newcomer.check_rights()?;
         }
         Ok(newcomer)
     }
 
     /// Whether it is held as whatever execward-shim becomes is.
-    fn check(&self, proc: &Procfs) -> io::Result<Result<(), NewcomerError>> {
-        let pid = self.status.tgid;
-        let filters = self.task.filters().map_err(io::Error::other)?;
-        let is_bound = self.task.has_no_new_privs().map_err(io::Error::other)?;
-        let root = proc.name_of(self.root.as_fd())?;
-        // Of the thread alone that installed it: seccomp(2).
-        Ok(if self.status.threads != 1 {
-            Err(NewcomerError::NoShim(
-                pid,
-                "it has several threads, and a filter is one's",
-            ))
-        } else if filters == 0 || !is_bound {
-            Err(NewcomerError::NoShim(
-                pid,
-                "it has no filter, or may gain privileges",
-            ))
-        } else if root != b"/" {
-            Err(NewcomerError::Chroot(root.escape_ascii().to_string()))
-        } else {
-            Ok(())
-        })
+    fn check_bonds(&self, proc: &Procfs) -> Result<(), NewcomerError> {
+        let no_shim = |why| Err(NewcomerError::NoShim(self.peer.pid, why));
+        let unread = |error| self.peer.unseen(io::Error::other(error));
+        // It is of the thread alone that installed it: seccomp(2).
+        if self.status.threads != 1 {
+            return no_shim("it has several threads, and a filter is one's");
+        }
+        let is_bound = self.task.has_no_new_privs().map_err(unread)?;
+        if !is_bound || self.task.filters().map_err(unread)? == 0 {
+            return no_shim("it has no filter, or may gain privileges");
+        }
+        let root = proc.name_of(self.root.as_fd());
+        let root = root.map_err(|errno| self.peer.unseen(errno))?;
+        match root.as_slice() {
+            b"/" => Ok(()),
+            root => Err(NewcomerError::Chroot(root.escape_ascii().to_string())),
+        }
     }
 
-    /// Whether it can undo the gate.
-    fn check_rights(&self) -> io::Result<Result<(), NewcomerError>> {
-        let credentials = &self.status.credentials;
-        if self.task.permitted().map_err(io::Error::other)? & execward_shim::DROPPED.bits() != 0 {
-            return Ok(Err(NewcomerError::Capabilities));
+    /// Whether it has no rights to undo the gate.
+    fn check_rights(&self) -> Result<(), NewcomerError> {
+        let permitted = self.task.permitted();
+        let permitted = permitted.map_err(|error| self.peer.unseen(io::Error::other(error)))?;
+        if permitted & execward_shim::DROPPED.bits() != 0 {
+            return Err(NewcomerError::Capabilities);
         }
-        if !credentials.uids.contains(&0) {
-            return Ok(Ok(()));
+        if !self.status.credentials.uids.contains(&0) {
+            return Ok(());
         }
-        let mounts = self.task.read("mountinfo")?;
-        let open = sealed::first_open(&self.root, &mounts);
-        Ok(open.map_or(Ok(()), |directory| Err(NewcomerError::Open(directory))))
+        let mounts = self.task.read("mountinfo");
+        let mounts = mounts.map_err(|errno| self.peer.unseen(errno))?;
+        match sealed::first_open(&self.root, &mounts) {
+            None => Ok(()),
+            Some(directory) => Err(NewcomerError::Open(directory)),
+        }
     }
 
     /// The kernel as it sees it.
@@ -248,8 +252,8 @@ impl Newcomer {
     /// If it is gone.
     pub(crate) fn note(&self) -> io::Result<NewcomersNote> {
         Ok(NewcomersNote {
-            pid: self.status.tgid.as_u32(),
-            uid: self.status.credentials.uids[0],
+            pid: self.peer.pid.as_u32(),
+            uid: self.peer.uid,
             cwd: self.task.link_text("cwd")?,
             surroundings: Surroundings::of(&self.task, &self.root),
         })
@@ -260,26 +264,41 @@ impl Newcomer {
         let arrived = Arrived {
             listener: self.listener,
             version: self.version,
-            pid: self.status.tgid.as_u32(),
-            outsider: Outsider::new(self.pidfd, self.task),
+            pid: self.peer.pid.as_u32(),
+            outsider: Outsider::new(self.peer.pidfd, self.task),
         };
         (self.socket, arrived)
     }
 }
 
-/// Who is at the other end, held so that its number cannot become another's; before Linux 6.5 by that number.
-fn peer(socket: &OwnedFd) -> Result<(Tid, u32, OwnedFd), NewcomerError> {
-    let seen = getsockopt(socket, PeerCredentials).map_err(NewcomerError::Nobody)?;
-    let pid = Tid::new(seen.pid().cast_unsigned());
-    let number = pid.as_rustix().ok_or(NewcomerError::Elsewhere)?;
-    let pidfd = match getsockopt(socket, PeerPidfd) {
-        Err(Errno::ENOPROTOOPT) => {
-            let opened = pidfd_open(number, PidfdFlags::empty());
-            opened.map_err(|errno| Errno::from_raw(errno.raw_os_error()))
+impl Peer {
+    /// By `SO_PEERPIDFD`; before Linux 6.5 by a number, which is looked at again.
+    fn of(socket: &OwnedFd) -> Result<Self, NewcomerError> {
+        let seen = getsockopt(socket, PeerCredentials).map_err(NewcomerError::Nobody)?;
+        let pid = Tid::new(seen.pid().cast_unsigned());
+        let number = pid.as_rustix().ok_or(NewcomerError::Elsewhere)?;
+        let pidfd = match getsockopt(socket, PeerPidfd) {
+            Err(Errno::ENOPROTOOPT) => {
+                let opened = pidfd_open(number, PidfdFlags::empty());
+                opened.map_err(|errno| Errno::from_raw(errno.raw_os_error()))
+            }
+            pidfd => pidfd,
+        };
+        Ok(Self {
+            pid,
+            uid: seen.uid(),
+            pidfd: pidfd.map_err(NewcomerError::Nobody)?,
+        })
+    }
+
+    /// It cannot be looked into.
+    fn unseen(&self, error: impl Into<io::Error>) -> NewcomerError {
+        NewcomerError::Look {
+            pid: self.pid,
+            uid: self.uid,
+            error: error.into(),
         }
-        pidfd => pidfd,
-    };
-    Ok((pid, seen.uid(), pidfd.map_err(NewcomerError::Nobody)?))
+    }
 }
 
 /// The strings of a proc file in which each ends with a zero byte.

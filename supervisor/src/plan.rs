@@ -67,9 +67,12 @@ impl<'a> Plan<'a> {
             user,
             cmd: match newcomer {
                 None => args.cmd.clone(),
-                Some(newcomer) => newcomer.cmd()?,
+                Some(newcomer) => newcomer.cmd().map_err(SessionError::Gone)?,
             },
-            newcomer: newcomer.map(Newcomer::note).transpose()?,
+            newcomer: newcomer
+                .map(Newcomer::note)
+                .transpose()
+                .map_err(SessionError::Gone)?,
             note,
             policy,
             granted,

@@ -200,7 +200,7 @@ fn start(
 fn kernel(plan: &Plan<'_>, newcomer: Option<&Newcomer>) -> Result<Kernel, SessionError> {
     match newcomer {
         None => sealed::kernel(plan),
-        Some(newcomer) => Ok(newcomer.kernel()?),
+        Some(newcomer) => newcomer.kernel().map_err(SessionError::Gone),
     }
 }
 
@@ -211,7 +211,7 @@ fn candidate(
     plan: &Plan<'_>,
 ) -> Result<(Candidate, Vec<Vec<u8>>), SessionError> {
     if let Some(newcomer) = newcomer {
-        let env = newcomer.environment()?;
+        let env = newcomer.environment().map_err(SessionError::Gone)?;
         return Ok((Candidate::of(newcomer), env));
     }
     let env = user::in_environ(user::environment(plan.user.as_ref()));

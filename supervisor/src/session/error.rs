@@ -55,7 +55,7 @@ pub(crate) enum SessionError {
     #[error("{0}")]
     Newcomer(#[from] NewcomerError),
     #[error("the process that handed itself over is gone: {0}")]
-    Gone(#[from] io::Error),
+    Gone(io::Error),
 }
 
 impl SessionError {
