@@ -14,7 +14,7 @@ use crate::link::Message;
 use crate::outsider::Outsider;
 use crate::pid_namespace::PidNamespace;
 use crate::ptrace::{CommandStatus, Stopped};
-use crate::tracee::{Tid, is_alive};
+use crate::tracee::Tid;
 
 /// CMD, as its parent sees it.
 #[derive(Debug)]
@@ -44,10 +44,9 @@ impl Command {
         }
     }
 
-    /// Whether it is no child of the gate's and its number still its own.
-    pub(crate) fn is_live_outsider(&self) -> bool {
-        let outsider = self.outsider.as_ref();
-        outsider.is_some_and(|outsider| is_alive(outsider.as_fd()))
+    /// Processes of the session that are none of the gate's own descendants, and above all others.
+    pub(crate) fn outsiders(&self) -> Vec<Tid> {
+        self.outsider.as_ref().map_or_else(Vec::new, Outsider::live)
     }
 
     /// What is readable once CMD has ended, where no signal tells of that.

@@ -5,17 +5,34 @@
 
 use std::fs::{self, Permissions};
 use std::io;
-use std::os::fd::{AsRawFd, OwnedFd};
-use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use nix::errno::Errno;
+use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
+use nix::sys::signal::{SigSet, Signal};
+use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
 };
 use rustix::net::{SocketFlags, accept_with};
 
 use crate::control::owner_of_directory;
+use crate::own_process::ignores;
+
+/// How long whoever connected may take to say anything.
+const SAYS_WITHIN: Duration = Duration::from_secs(10);
+
+/// What ends the waiting, and the socket with it.
+const ENDS: [Signal; 4] = [
+    Signal::SIGHUP,
+    Signal::SIGINT,
+    Signal::SIGQUIT,
+    Signal::SIGTERM,
+];
 
 /// Why nobody can be waited for. Nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -26,6 +43,10 @@ pub(crate) enum DoorError {
     Taken(PathBuf),
     #[error("another execward listens at `{}`; name another with --socket", .0.display())]
     Live(PathBuf),
+    #[error("{0} came before a process had handed itself over; nothing ran")]
+    Ended(Signal),
+    #[error("what connected said nothing within {} s, so it is no execward-shim; nothing ran", SAYS_WITHIN.as_secs())]
+    Silent,
     #[error("cannot {what} `{}`: {error}", path.display())]
     System {
         what: &'static str,
@@ -38,8 +59,16 @@ pub(crate) enum DoorError {
 #[derive(Debug)]
 pub(crate) struct Door {
     path: PathBuf,
+    /// What has that name, by device and inode: it may come to be another's.
+    file: Option<(u64, u64)>,
     listener: OwnedFd,
     is_for_everybody: bool,
+}
+
+/// Signals that are read and not acted on, until it is dropped.
+struct Held {
+    signals: SignalFd,
+    former: SigSet,
 }
 
 impl Door {
@@ -58,6 +87,7 @@ impl Door {
         let door = Self {
             is_for_everybody: is_private(&path)
                 .map_err(failed("look at the directory of", &path))?,
+            file: identity(&unheard),
             path: unheard,
             listener: bound,
         };
@@ -87,24 +117,77 @@ impl Door {
         )
     }
 
-    /// Waits for the one process that is heard.
+    /// Waits for the one process that is heard, and until it has said something.
     ///
     /// # Errors
-    /// What accept(2) answers.
+    /// What accept(2) answers, if it says nothing in time, or if a signal came.
     pub(crate) fn wait(self) -> Result<OwnedFd, DoorError> {
+        let failed = |errno: Errno| failed("listen at", &self.path)(errno.into());
+        let held = Held::hold().map_err(&failed)?;
         loop {
+            held.until_ready(self.listener.as_fd(), PollTimeout::NONE)?;
             match accept_with(&self.listener, SocketFlags::CLOEXEC) {
+                // Whoever connected is gone.
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
-                accepted => {
-                    return accepted.map_err(|errno| failed("listen at", &self.path)(errno.into()));
+                Err(errno) => return Err(failed(Errno::from_raw(errno.raw_os_error()))),
+                Ok(visitor) => {
+                    let limit = PollTimeout::try_from(SAYS_WITHIN).unwrap_or(PollTimeout::MAX);
+                    held.until_ready(visitor.as_fd(), limit)?;
+                    return Ok(visitor);
                 }
             }
         }
     }
 }
 
+impl Held {
+    /// Holds those of [`ENDS`] that the caller does not have this process ignore.
+    fn hold() -> Result<Self, Errno> {
+        let ends: SigSet = ENDS
+            .into_iter()
+            .filter(|signal| !ignores(*signal))
+            .collect();
+        let former = SigSet::thread_get_mask()?;
+        ends.thread_block()?;
+        let signals = SignalFd::with_flags(&ends, SfdFlags::SFD_CLOEXEC | SfdFlags::SFD_NONBLOCK)?;
+        Ok(Self { signals, former })
+    }
+
+    fn until_ready(&self, fd: BorrowedFd<'_>, limit: PollTimeout) -> Result<(), DoorError> {
+        let mut fds = [
+            PollFd::new(fd, PollFlags::POLLIN),
+            PollFd::new(self.signals.as_fd(), PollFlags::POLLIN),
+        ];
+        loop {
+            match poll(&mut fds, limit) {
+                Err(Errno::EINTR) => continue,
+                Ok(0) => return Err(DoorError::Silent),
+                Ok(_) | Err(_) => {}
+            }
+            let Ok(Some(info)) = self.signals.read_signal() else {
+                return Ok(());
+            };
+            let number = i32::try_from(info.ssi_signo).unwrap_or_default();
+            return Err(DoorError::Ended(
+                Signal::try_from(number).unwrap_or(Signal::SIGTERM),
+            ));
+        }
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Err(errno) = self.former.thread_set_mask() {
+            tracing::warn!(%errno, "signals stay held");
+        }
+    }
+}
+
 impl Drop for Door {
     fn drop(&mut self) {
+        if identity(&self.path) != self.file {
+            return;
+        }
         if let Err(error) = fs::remove_file(&self.path) {
             tracing::debug!(path = %self.path.display(), %error, "the socket is not removed");
         }
@@ -155,4 +238,10 @@ fn unheard_name(path: &Path) -> PathBuf {
 fn is_private(path: &Path) -> io::Result<bool> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     Ok(directory.metadata()?.permissions().mode() & 0o077 == 0)
+}
+
+/// What has the name, by device and inode.
+fn identity(path: &Path) -> Option<(u64, u64)> {
+    let seen = path.symlink_metadata().ok()?;
+    Some((seen.dev(), seen.ino()))
 }

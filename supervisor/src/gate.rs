@@ -332,30 +332,24 @@ impl Gate {
             // All of them at once. It ends last, when the gate has reaped CMD, and is not waited for here.
             namespace.kill();
         }
-        if self.command.is_live_outsider() {
-            kin::kill_with_descendants(&self.kernel.proc, self.command.pid);
+        for outsider in self.command.outsiders() {
+            kin::kill_with_descendants(&self.kernel.proc, outsider);
         }
         kin::kill_descendants(&self.kernel.proc, &self.ancestors());
     }
 
     /// Sends `signals` to every process of the session, as far as it forks none meanwhile.
     pub(crate) fn signal_members(&self, signals: &[rustix::process::Signal]) {
-        for member in kin::descendants(&self.kernel.proc, &self.ancestors()) {
+        let below = kin::descendants(&self.kernel.proc, &self.ancestors());
+        for member in below.into_iter().chain(self.command.outsiders()) {
             kin::signal(member, signals);
-        }
-        if self.command.is_live_outsider() {
-            kin::signal(self.command.pid, signals);
         }
     }
 
     /// Whom the session is below, and who is none of it.
     fn ancestors(&self) -> Vec<Tid> {
         let first = self.namespace.as_ref().map(PidNamespace::first);
-        let outsider = self.command.is_live_outsider().then_some(self.command.pid);
-        [Tid::own()]
-            .into_iter()
-            .chain(first)
-            .chain(outsider)
-            .collect()
+        let own = [Tid::own()].into_iter().chain(first);
+        own.chain(self.command.outsiders()).collect()
     }
 }

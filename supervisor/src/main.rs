@@ -85,6 +85,7 @@ mod reload;
 mod remedy;
 mod room;
 mod root;
+mod run;
 mod screen;
 mod sealed;
 mod seccomp;
@@ -108,8 +109,6 @@ mod watch;
 mod withdrawal;
 
 use std::ffi::OsString;
-use std::os::fd::OwnedFd;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::ErrorKind;
@@ -117,12 +116,13 @@ use clap::{CommandFactory, Parser};
 
 use crate::audit::{Shown, TailError};
 use crate::check::CheckError;
-use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, RunArgs, TailArgs};
+use crate::cli::{AnswerArgs, AuditCommand, Cli, Command, GrantsCommand, TailArgs};
 use crate::control::{Decision, VerbError};
 use crate::exit::ExitStatus;
-use crate::expect::{ExpectError, Expectations};
+use crate::expect::ExpectError;
 use crate::proof::ProofError;
 use crate::reading::ReadingError;
+use crate::run::RunError;
 
 fn main() -> ExitCode {
     let mut arguments = std::env::args_os();
@@ -131,7 +131,7 @@ fn main() -> ExitCode {
     // Six processes are this program again. They are no commands of its users.
     match arguments.first().and_then(|first| first.to_str()) {
         Some("__shim") => return execward_shim::main(arguments.into_iter().skip(1)),
-        Some("__gate") => return run_gate(&name, &arguments),
+        Some("__gate") => return run::gate(&name, &arguments),
         Some(init::ARGUMENT) => return init::main(),
         Some(messenger::process::ARGUMENT) => return messenger::process::main(),
         Some(shell::keeper::ARGUMENT) => return shell::keeper::main(),
@@ -151,7 +151,7 @@ fn main() -> ExitCode {
 
 fn dispatch(cli: Cli, arguments: Vec<OsString>) -> ExitStatus {
     match cli.command {
-        Command::Run(args) => told_of(run(&args, arguments), |_| ExitStatus::OwnFailure),
+        Command::Run(args) => told_of(run::run(&args, arguments), RunError::status),
         Command::Check(args) => told_of(
             check::check(&args, &mut std::io::stdout()),
             CheckError::status,
@@ -271,43 +271,6 @@ fn audit(command: &AuditCommand) -> ExitStatus {
     }
 }
 
-/// Why `run` has no status of CMD's.
-#[derive(Debug, thiserror::Error)]
-enum RunError {
-    #[error("{0}")]
-    Front(#[from] front::FrontError),
-    #[error("{0}")]
-    Expect(#[from] ExpectError),
-    #[error("{0}")]
-    Policy(#[from] policy::PolicyError),
-    #[error("{0}")]
-    Door(#[from] door::DoorError),
-}
-
-/// Runs a session, and compares it with what is expected of it.
-fn run(args: &RunArgs, arguments: Vec<OsString>) -> Result<ExitStatus, RunError> {
-    let expectations = Expectations::of(args)?;
-    let awaits_log = expectations.is_some();
-    let visitor = args.socket.as_deref();
-    let visitor = visitor.map(|socket| visitor_at(socket, args)).transpose()?;
-    let prompt = args.prompt();
-    let (status, logged) = front::run(arguments, args.quiet, prompt, awaits_log, visitor)?;
-    match expectations {
-        None => Ok(status),
-        Some(expectations) => Ok(expectations.judge(status, logged.as_ref())?),
-    }
-}
-
-/// Waits for a process that hands itself over to become CMD. A policy with faults is none to wait with.
-fn visitor_at(socket: &Path, args: &RunArgs) -> Result<OwnedFd, RunError> {
-    policy::check_before(&args.policy, &args.state)?;
-    let door = door::Door::open(socket)?;
-    if !args.quiet {
-        front::say(&door.in_words());
-    }
-    Ok(door.wait()?)
-}
-
 fn told_of<E: std::fmt::Display>(
     done: Result<ExitStatus, E>,
     status: impl Fn(&E) -> ExitStatus,
@@ -316,26 +279,6 @@ fn told_of<E: std::fmt::Display>(
         front::say(&error.to_string());
         status(&error)
     })
-}
-
-/// `__gate LINK PULSE TERMINAL VISITOR run …`: see [`session`].
-fn run_gate(name: &OsString, arguments: &[OsString]) -> ExitCode {
-    let Some((inherited, rest)) = inherited::take(arguments) else {
-        return ExitStatus::OwnFailure.into();
-    };
-    let given = [name.clone()].into_iter().chain(rest.iter().cloned());
-    let Ok(Cli {
-        command: Command::Run(run),
-    }) = Cli::try_parse_from(given)
-    else {
-        return ExitStatus::OwnFailure.into();
-    };
-    if session::run(&run, inherited) {
-        ExitStatus::Success
-    } else {
-        ExitStatus::OwnFailure
-    }
-    .into()
 }
 
 /// clap's message, and the status of the command that was meant.

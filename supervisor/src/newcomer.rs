@@ -67,7 +67,7 @@ pub(crate) enum NewcomerError {
          mount that read-only, as is its default, or start it as a user of its own, or give both sides \
          --keep-caps, and nothing is promised against root"
     )]
-    Open(&'static str),
+    Open(String),
 }
 
 /// A process that stands still in its shim, with its filter installed.
@@ -181,7 +181,7 @@ impl Newcomer {
         let mounts = mounts.map_err(|errno| self.peer.unseen(errno))?;
         match sealed::first_open(&self.root, &mounts) {
             None => Ok(()),
-            Some(directory) => Err(NewcomerError::Open(directory)),
+            Some(place) => Err(NewcomerError::Open(place.escape_ascii().to_string())),
         }
     }
 

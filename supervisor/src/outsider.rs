@@ -1,23 +1,66 @@
-//! CMD where it is no child of the gate's: its end is seen by pidfd, and nobody here reaps it.
+//! CMD where it is no child of the gate's: its end is seen by pidfd, and nobody here reaps it, nor adopts what it
+//! leaves.
 
 mod sys;
 
+use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
+use rustix::process::{PidfdFlags, pidfd_open};
+
 use crate::ptrace::CommandStatus;
-use crate::tracee::{TaskDir, is_alive};
+use crate::tracee::{TaskDir, Tid, is_alive};
 
 /// A process that became CMD somewhere else.
 #[derive(Debug)]
 pub(crate) struct Outsider {
     pidfd: OwnedFd,
     task: TaskDir,
+    /// Processes that have executed something: where they have another parent, nothing else tells that they are
+    /// of the session.
+    members: HashMap<Tid, OwnedFd>,
+    /// At how many the ended ones are dropped.
+    sweep_at: usize,
 }
 
 impl Outsider {
     /// The process of `pidfd`, whose proc directory is `task`.
     pub(crate) fn new(pidfd: OwnedFd, task: TaskDir) -> Self {
-        Self { pidfd, task }
+        Self {
+            pidfd,
+            task,
+            members: HashMap::new(),
+            sweep_at: 64,
+        }
+    }
+
+    /// Notes that process `tgid`, which stands still at its exec-stop, is of the session.
+    pub(crate) fn executed(&mut self, tgid: Tid) {
+        let known = self.members.get(&tgid);
+        if known.is_some_and(|pidfd| is_alive(pidfd.as_fd())) {
+            return;
+        }
+        let pid = tgid.as_rustix();
+        match pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) {
+            Some(Ok(pidfd)) => drop(self.members.insert(tgid, pidfd)),
+            Some(Err(_)) | None => tracing::warn!(%tgid, "a member is not held"),
+        }
+        if self.members.len() >= self.sweep_at {
+            self.members.retain(|_, pidfd| is_alive(pidfd.as_fd()));
+            self.sweep_at = (self.members.len() * 2).max(64);
+        }
+    }
+
+    /// Those that live, CMD among them: all others of the session are below them, but what has executed nothing and
+    /// lost its parent.
+    pub(crate) fn live(&self) -> Vec<Tid> {
+        let cmd = [(self.task.tid(), &self.pidfd)].into_iter();
+        let members = self.members.iter().map(|(tgid, pidfd)| (*tgid, pidfd));
+        let others = members.filter(|(tgid, _)| *tgid != self.task.tid());
+        let live = cmd
+            .chain(others)
+            .filter(|(_, pidfd)| is_alive(pidfd.as_fd()));
+        live.map(|(tgid, _)| tgid).collect()
     }
 
     /// How it ended; `None` while it lives.

@@ -38,7 +38,7 @@ pub(crate) fn raise_limits() {
 /// would be told, and wait(2) would find no child (sigaction(2), "`SA_NOCLDWAIT`"). To be called once
 /// whoever is to inherit the caller's way has been started.
 pub(crate) fn hear_of_children() -> io::Result<()> {
-    if !ignores_children() {
+    if !ignores(Signal::SIGCHLD) {
         return Ok(());
     }
     // Any handler will do: the signal is read from a descriptor, or nobody needs it.
@@ -46,12 +46,12 @@ pub(crate) fn hear_of_children() -> io::Result<()> {
     signal_hook::flag::register(libc::SIGCHLD, nobody_looks).map(drop)
 }
 
-/// Whether the caller ignores SIGCHLD; yes, where nobody can tell.
-fn ignores_children() -> bool {
+/// Whether the caller has this process ignore a signal; yes, where nobody can tell.
+pub(crate) fn ignores(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    ignored.is_none_or(|mask| mask & 1 << (libc::SIGCHLD - 1) != 0)
+    ignored.is_none_or(|mask| mask & 1 << (signal as i32 - 1) != 0)
 }
 
 /// Closes the gate's copies of what is CMD's: a pipe must end when CMD closes it.

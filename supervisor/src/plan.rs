@@ -4,9 +4,10 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use execward_policy::Masked;
 use nix::unistd::Uid;
 
-use crate::audit::{Limits, LogNote, SessionNote, SessionStart, Supervisor};
+use crate::audit::{CommandNote, Limits, LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::clock;
 use crate::container::Surroundings;
@@ -146,7 +147,7 @@ impl<'a> Plan<'a> {
             },
             policy: self.policy.notes.clone(),
             kept: None,
-            cmd: cmd.iter().map(|word| show(&word.shown())).collect(),
+            cmd: CommandNote::of(cmd.iter().map(Masked::shown)),
             cwd: show(&cwd),
             uid: Uid::current().as_raw(),
             cmd_uid: match &self.newcomer {

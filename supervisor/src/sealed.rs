@@ -105,7 +105,7 @@ pub(crate) fn close(directory: &str) -> io::Result<()> {
 /// Where something is mounted at `directory` or below, and how.
 pub(crate) fn mounted_below(directory: &str) -> io::Result<Vec<(Vec<u8>, MountFlags)>> {
     let table = fs::read("/proc/self/mountinfo")?;
-    Ok(mounts_below(directory, &table).collect())
+    Ok(mounts_below(directory.as_bytes(), &table).collect())
 }
 
 /// Whether `path` is `directory` or lies in it.
@@ -117,14 +117,14 @@ pub(crate) fn is_below(path: &[u8], directory: &[u8]) -> bool {
 /// The mounts at and below `directory` in the text of a mountinfo file, proc_pid_mountinfo(5), each
 /// with its flags.
 fn mounts_below<'t>(
-    directory: &'t str,
+    directory: &'t [u8],
     table: &'t [u8],
 ) -> impl Iterator<Item = (Vec<u8>, MountFlags)> + 't {
     whole_lines(table).filter_map(|line| {
         let mut fields = line.split(|byte| *byte == b' ').skip(4);
         let (point, options) = (fields.next()?, fields.next()?);
         let point = unescaped(point);
-        is_below(&point, directory.as_bytes()).then(|| (point, flags_of(options)))
+        is_below(&point, directory).then(|| (point, flags_of(options)))
     })
 }
 
@@ -159,26 +159,47 @@ fn unescaped(shown: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The first of them that can be written below `root`, where `mounts` is the text of a mountinfo file.
-pub(crate) fn first_open(root: &Root, mounts: &[u8]) -> Option<&'static str> {
-    let mut directories = SEALED.into_iter();
-    directories.find(|directory| !is_closed(directory, root, mounts))
+/// The first of the kernel's own files that can be written below `root`, wherever they are mounted; `mounts` is the
+/// text of a mountinfo file.
+pub(crate) fn first_open(root: &Root, mounts: &[u8]) -> Option<Vec<u8>> {
+    let mut places = whole_lines(mounts).filter_map(place_of_kernel);
+    places.find(|place| !is_closed(place, root, mounts))
+}
+
+/// Where the files are that are to be closed, if a line of a mountinfo file is of a mount that has some.
+fn place_of_kernel(line: &[u8]) -> Option<Vec<u8>> {
+    let mut fields = line.split(|byte| *byte == b' ').skip(3);
+    let (part, point) = (unescaped(fields.next()?), unescaped(fields.next()?));
+    let kind = fields.skip_while(|field| *field != b"-").nth(1)?;
+    let inner: &[u8] = match kind {
+        b"proc" => b"/sys",
+        b"sysfs" => b"/kernel",
+        b"cgroup" | b"cgroup2" => b"",
+        _ => return None,
+    };
+    // Of a part of such a file system, as runtimes mount it over the whole, that part.
+    let below: &[u8] = match part.as_slice() {
+        b"/" => inner,
+        part if inner.is_empty() || is_below(part, inner) => b"",
+        _ => return None,
+    };
+    let point = point.strip_suffix(b"/").unwrap_or(&point);
+    Some([point, below].concat())
 }
 
 /// Whether a directory is closed already where this process is.
 fn is_closed_here(directory: &str) -> bool {
     match (Root::own(), fs::read("/proc/self/mountinfo")) {
-        (Ok(root), Ok(mounts)) => is_closed(directory, &root, &mounts),
+        (Ok(root), Ok(mounts)) => is_closed(directory.as_bytes(), &root, &mounts),
         (Err(_), _) | (_, Err(_)) => false,
     }
 }
 
 /// Whether a directory and all that is mounted below it is closed already, by a container's runtime or by
 /// another gate. What the table has of them counts for its places alone: one mount may hide another.
-fn is_closed(directory: &str, root: &Root, mounts: &[u8]) -> bool {
+fn is_closed(directory: &[u8], root: &Root, mounts: &[u8]) -> bool {
     let below = mounts_below(directory, mounts).map(|(point, _)| point);
-    let own = directory.as_bytes().to_vec();
-    let mut places = std::iter::once(own).chain(below);
+    let mut places = std::iter::once(directory.to_vec()).chain(below);
     places.all(|place| is_read_only(root, &place))
 }
 
@@ -262,8 +283,37 @@ mod tests {
                     expected.push((point.clone(), flags));
                 }
             }
-            let found: Vec<_> = mounts_below("/sys/kernel", &table).collect();
+            let found: Vec<_> = mounts_below(b"/sys/kernel", &table).collect();
             prop_assert_eq!(found, expected);
+        }
+    }
+
+    #[test]
+    fn the_kernels_files_are_told_wherever_they_are_mounted() {
+        for (line, place) in [
+            ("9 1 0:5 / /proc rw - proc proc rw", Some("/proc/sys")),
+            (
+                "9 1 0:5 / /x/p\\0402 rw,nosuid shared:1 - proc none rw",
+                Some("/x/p 2/sys"),
+            ),
+            (
+                "9 1 0:5 /sys /proc/sys ro - proc proc rw",
+                Some("/proc/sys"),
+            ),
+            ("9 1 0:5 /sys/net /n rw - proc proc rw", Some("/n")),
+            ("9 1 0:5 /bus /proc/bus ro - proc proc rw", None),
+            ("9 1 0:5 /systems /n rw - proc proc rw", None),
+            ("9 1 0:6 / /sys ro - sysfs sysfs ro", Some("/sys/kernel")),
+            ("9 1 0:6 /kernel/debug /d rw - sysfs sysfs ro", Some("/d")),
+            (
+                "9 1 0:7 /../a /sys/fs/cgroup rw - cgroup2 none rw",
+                Some("/sys/fs/cgroup"),
+            ),
+            ("9 1 0:8 / / rw - ext4 /dev/vda rw", None),
+            ("9 1 0:5 / /", None),
+        ] {
+            let place = place.map(|place| place.as_bytes().to_vec());
+            assert_eq!(place_of_kernel(line.as_bytes()), place, "{line}");
         }
     }
 

@@ -176,6 +176,9 @@ impl Gate {
             .outcome(exec.exec_id, caller, outcome, &self.watch);
         if runs && (is_recorded || self.is_observed) {
             self.consume_operator_grant(stop.tgid());
+            if let Some(outsider) = &mut self.command.outsider {
+                outsider.executed(stop.tgid());
+            }
             if let Some((image, parent)) = exec.history.take() {
                 self.lineages
                     .executed(stop.tgid(), parent, exec.exec_id, image);

@@ -246,3 +246,37 @@ fn stop_and_the_end_of_the_gate_end_it_and_what_is_below() {
         });
     }
 }
+
+/// CMD's child has got another parent, outside of the session.
+#[test]
+fn stop_reaches_what_was_left_to_another_parent() {
+    needs_answers!();
+    let desk = as_here(Ground::full(""));
+    let control = format!("--control={}", desk.path("control").display());
+    let desk = desk.option(&control);
+    let outside = Outside::waiting(&desk, &desk);
+    let left = desk.script("left.sh", "while :; do /bin/true; done");
+    let script = desk.script("script.sh", &format!("setsid sh {left} & echo $!; exit 0"));
+    let mut shim = outside.shim(&["sh", &script]);
+    shim.stdout(Stdio::piped());
+    let mut running = shim.spawn().expect("a shim");
+    let lines = Lines::of(running.stdout.take().expect("stdout"));
+    let left = lines.next_line().expect("a pid");
+    assert_eq!(end_of(&mut running).code(), Some(0));
+    assert_eq!(outside.wait().0, Some(0));
+    until("its own exec", || {
+        let words = fs::read_to_string(format!("/proc/{left}/cmdline")).ok()?;
+        words.contains("left.sh").then_some(())
+    });
+    until("an exec of it", || {
+        let records = desk.records();
+        let mut decisions = of_type(&records, "exec.decision");
+        decisions
+            .any(|it| it["proc"]["argv"][0] == "/bin/true")
+            .then_some(())
+    });
+    let control = desk.path("control").display().to_string();
+    let (code, said) = desk.says(&["stop", "--control", &control]);
+    assert_eq!(code, Some(0), "{said}");
+    let _records = desk.records_at_end();
+}

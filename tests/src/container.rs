@@ -112,6 +112,17 @@ impl Container {
         self
     }
 
+    /// With another mount.
+    ///
+    /// # Panics
+    /// If the configuration has none.
+    #[must_use]
+    pub fn mounting(mut self, mount: Value) -> Self {
+        let mounts = self.config["mounts"].as_array_mut().expect("mounts");
+        mounts.push(mount);
+        self
+    }
+
     /// Made by another of [`RUNTIMES`].
     #[must_use]
     pub fn made_by(mut self, runtime: &'static str) -> Self {
@@ -257,7 +268,7 @@ impl Container {
         let programs = programs.parent().expect("a directory").to_owned();
         let bind = |path: PathBuf, mode: &str| {
             json!({
-                "destination": path, "source": path, "type": "bind", "options": ["rbind", mode],
+                "destination": path, "source": path, "type": "bind", "options": ["bind", mode],
             })
         };
         let memory = json!({

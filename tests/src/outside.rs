@@ -6,6 +6,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::Receiver;
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
+
 use crate::process::drain;
 use crate::{Ground, binary, end_of, is_root, until};
 
@@ -94,6 +97,15 @@ impl Outside {
         command.arg("--socket").arg(&self.socket).arg("--");
         command.args(words);
         command
+    }
+
+    /// Sends it a signal.
+    ///
+    /// # Panics
+    /// If it is gone.
+    pub fn signal(&self, signal: Signal) {
+        let pid = i32::try_from(self.supervisor.id()).expect("a pid");
+        kill(Pid::from_raw(pid), signal).expect("a supervisor");
     }
 
     /// Runs `command`, which hands itself over, to its end and the supervisor's.

@@ -43,7 +43,9 @@ pub(crate) use record::{
     Body, Caller, Decided, Effect, FileNote, Latency, Position, RuleNote, SessionNote, Summary,
 };
 pub(crate) use rotation::Limits;
-pub(crate) use session::{Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally};
+pub(crate) use session::{
+    CommandNote, Ended, LogNote, PolicyNote, SessionEnd, SessionStart, Supervisor, Tally,
+};
 pub(crate) use shell::ShellNote;
 pub(crate) use shown::{called, escaped, is_plain, quoted};
 pub(crate) use tail::{Filter, Shown, TailError, tail};

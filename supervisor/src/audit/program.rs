@@ -16,7 +16,7 @@ use crate::tracee::Status;
 
 /// Most bytes of arguments in one record; the rest is cut, and said. With escapes and the other
 /// fields a line stays below 64 KiB.
-const ARGV_MAX_BYTES: usize = 8 << 10;
+pub(super) const ARGV_MAX_BYTES: usize = 8 << 10;
 
 /// Longest command that a grant's note has, in bytes.
 const COMMAND_MAX_BYTES: usize = 240;

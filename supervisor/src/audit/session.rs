@@ -1,7 +1,10 @@
 //! The first and the last record of a session.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
+use super::program::ARGV_MAX_BYTES;
 use super::record::Position;
 use crate::container::Surroundings;
 use crate::ptrace::CommandStatus;
@@ -14,8 +17,8 @@ pub(crate) struct SessionStart {
     /// The file beside the log that has all of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) kept: Option<String>,
-    /// CMD and its arguments.
-    pub(crate) cmd: Vec<String>,
+    #[serde(flatten)]
+    pub(crate) cmd: CommandNote,
     pub(crate) cwd: String,
     /// Who started it.
     pub(crate) uid: u32,
@@ -52,7 +55,7 @@ impl SessionStart {
             },
             policy: Vec::new(),
             kept: None,
-            cmd: Vec::new(),
+            cmd: CommandNote::default(),
             cwd: String::new(),
             uid: 0,
             cmd_uid: None,
@@ -64,6 +67,33 @@ impl SessionStart {
             surroundings: Surroundings::default(),
             log,
         }
+    }
+}
+
+/// CMD and its arguments, as far as a line has room.
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct CommandNote {
+    cmd: Vec<String>,
+    #[serde(rename = "cmd_cut", skip_serializing_if = "std::ops::Not::not")]
+    is_cut: bool,
+}
+
+impl CommandNote {
+    pub(crate) fn of<'w>(words: impl Iterator<Item = Cow<'w, [u8]>>) -> Self {
+        let mut note = Self::default();
+        let mut left = ARGV_MAX_BYTES;
+        for word in words {
+            let Some((shown, rest)) = word.split_at_checked(left.min(word.len())) else {
+                break;
+            };
+            note.is_cut = !rest.is_empty() || left == 0;
+            if left == 0 {
+                break;
+            }
+            note.cmd.push(shown.escape_ascii().to_string());
+            left -= shown.len();
+        }
+        note
     }
 }
 
@@ -160,5 +190,24 @@ impl From<CommandStatus> for Ended {
             },
             CommandStatus::Unseen => Self::default(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_has_no_more_than_its_part_of_a_line() {
+        let of = |words: &[&[u8]]| {
+            let note = CommandNote::of(words.iter().map(|word| Cow::Borrowed(*word)));
+            (note.cmd.iter().map(String::len).sum::<usize>(), note.is_cut)
+        };
+        let full = vec![b'a'; ARGV_MAX_BYTES];
+        assert_eq!(of(&[]), (0, false));
+        assert_eq!(of(&[b"a", b"", b"\xff"]), (5, false));
+        assert_eq!(of(&[&full]), (ARGV_MAX_BYTES, false));
+        assert_eq!(of(&[&full, b"x"]), (ARGV_MAX_BYTES, true));
+        assert_eq!(of(&[b"x", &full]), (ARGV_MAX_BYTES, true));
     }
 }

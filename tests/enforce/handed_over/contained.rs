@@ -199,6 +199,16 @@ fn a_container_that_leaves_the_kernel_open_to_root_is_refused() {
             "{said}"
         );
     }
+    // Another proc, which no runtime has closed.
+    let proc = json!({"destination": "/x/proc", "source": "proc", "type": "proc"});
+    let another = Container::on(Root::Busybox).mounting(proc);
+    let (handed, _desk, _room) = handed_over(RULES, another, "echo ran");
+    assert_eq!(handed.supervisor, Some(125), "{}", handed.stdout);
+    assert!(
+        handed.said.contains("`/x/proc/sys` can be written"),
+        "{}",
+        handed.said
+    );
     let (handed, _desk, _room) = handed_over(RULES, open().of_user(1000), "echo ran");
     assert_eq!(handed.stdout, "ran\n", "{}", handed.stderr);
 }

@@ -4,8 +4,11 @@ use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
 use std::path::Path;
 
+use std::process::{Command, Stdio};
+
 use execward_tests::outside::Outside;
-use execward_tests::{Ground, Ran, finish};
+use execward_tests::{Ground, Lines, Ran, binary, end_of, finish, until};
+use nix::sys::signal::Signal;
 
 use super::desk;
 
@@ -96,7 +99,7 @@ fn a_dead_socket_is_replaced_and_a_live_one_is_not() {
     let mut supervisor = other.supervisor(&socket).spawn().expect("execward");
     // Others go through its directory, and may not connect.
     let is_closed = || mode(&socket) == 0o600;
-    execward_tests::until("another socket", || is_closed().then_some(()));
+    until("another socket", || is_closed().then_some(()));
     supervisor.kill().expect("it waits");
     supervisor.wait().expect("its end");
 }
@@ -130,7 +133,7 @@ fn faults_are_told_before_anybody_is_waited_for() {
 #[test]
 fn the_shim_explains_itself_and_runs_nothing_that_it_does_not_understand() {
     let shim = |words: &[&str]| {
-        let mut command = std::process::Command::new(execward_tests::binary("execward-shim"));
+        let mut command = Command::new(binary("execward-shim"));
         command.args(words);
         finish(command)
     };
@@ -159,4 +162,45 @@ fn the_shim_explains_itself_and_runs_nothing_that_it_does_not_understand() {
         );
         assert!(stderr.starts_with("execward-shim: "), "{stderr}");
     }
+}
+
+/// Before anybody is there, and while one who is there says nothing.
+#[test]
+fn a_signal_ends_the_waiting_at_once_and_the_socket_with_it() {
+    for is_connected in [false, true] {
+        for (signal, code) in [(Signal::SIGTERM, 143), (Signal::SIGINT, 130)] {
+            let desk = desk("");
+            let outside = Outside::waiting(&desk, &desk);
+            let socket = outside.socket().to_owned();
+            let mut silent = is_connected.then(|| {
+                let mut hands = Command::new(binary("fixture-hands"));
+                hands.arg(&socket).arg("silent").stdout(Stdio::piped());
+                let mut silent = hands.spawn().expect("a process");
+                let lines = Lines::of(silent.stdout.take().expect("stdout"));
+                assert_eq!(lines.next_line().as_deref(), Some("connected"));
+                silent
+            });
+            outside.signal(signal);
+            let (status, said) = outside.wait();
+            assert_eq!(status, Some(code), "{said}");
+            assert!(said.contains("nothing ran"), "{said}");
+            assert!(!socket.try_exists().expect("a directory"));
+            if let Some(silent) = &mut silent {
+                assert!(end_of(silent).success());
+            }
+        }
+    }
+}
+
+/// What has come to lie at its path is not its own to remove.
+#[test]
+fn a_socket_of_another_at_its_path_stays() {
+    let desk = desk("");
+    let outside = Outside::waiting(&desk, &desk);
+    let socket = outside.socket().to_owned();
+    fs::rename(&socket, desk.path("elsewhere")).expect("a name");
+    fs::write(&socket, "another's").expect("a file");
+    outside.signal(Signal::SIGTERM);
+    assert_eq!(outside.wait().0, Some(143));
+    assert_eq!(fs::read_to_string(&socket).expect("it"), "another's");
 }
