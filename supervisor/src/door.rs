@@ -18,6 +18,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, socket,
 };
+use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::net::{SocketFlags, accept_with};
 
 use crate::control::owner_of_directory;
@@ -100,7 +101,11 @@ impl Door {
     }
 
     fn named(mut self, path: PathBuf) -> Result<Self, DoorError> {
-        fs::rename(&self.path, &path).map_err(failed("make the socket", &path))?;
+        // Another may have come to listen there since it was looked at.
+        match renameat_with(CWD, &self.path, CWD, &path, RenameFlags::NOREPLACE) {
+            Err(rustix::io::Errno::EXIST) => return Err(DoorError::Live(path)),
+            named => named.map_err(|errno| failed("make the socket", &path)(errno.into()))?,
+        }
         self.path = path;
         Ok(self)
     }
