@@ -66,16 +66,25 @@ impl Lookup<'_> {
     /// Where `path`, absolute, leads; `None` if nobody can tell.
     ///
     /// What is not there leads to where it would be made: through links to nothing, and below
-    /// directories that are missing too.
+    /// directories that are missing too. A link that leads to itself is what it leads to: nobody gets
+    /// further by it.
     ///
     /// # Errors
     /// [`LookupError::WouldWait`], and no other.
     fn destination(&mut self, path: &[u8]) -> Result<Option<Destination>, LookupError> {
         let mut path = path.to_vec();
+        let mut crossed: Vec<Destination> = Vec::new();
         for _ in 0..LINKS_MAX {
             match self.reach(&path)? {
                 Reached::Place(destination) => return Ok(Some(destination)),
                 Reached::Link(target) => path = target,
+                Reached::Knot(link, _) if crossed.iter().any(|known| known.path == link.path) => {
+                    return Ok(crossed.into_iter().next());
+                }
+                Reached::Knot(link, target) => {
+                    crossed.push(link);
+                    path = target;
+                }
                 Reached::Nowhere => break,
             }
         }
@@ -90,6 +99,7 @@ impl Lookup<'_> {
             match self.at(there)? {
                 Some(Ok(destination)) => break destination,
                 Some(Err(Errno::NOENT | Errno::NOTDIR)) => {}
+                Some(Err(Errno::LOOP)) if missing.is_empty() => return self.knot(path),
                 Some(Err(_)) | None => return Ok(Reached::Nowhere),
             }
             // What may not wait looks no further than the directory.
@@ -124,6 +134,27 @@ impl Lookup<'_> {
             is_proven: directory.is_proven,
             sha256: None,
         }))
+    }
+
+    /// The link at `path`, by which the kernel came to no end.
+    fn knot(&mut self, path: &[u8]) -> Result<Reached, LookupError> {
+        let Some((directory, name)) = split(path) else {
+            return Ok(Reached::Nowhere);
+        };
+        let Some(Ok(directory)) = self.at(directory)? else {
+            return Ok(Reached::Nowhere);
+        };
+        Ok(match self.link_at(&directory, name)? {
+            Link::To(target) => {
+                let link = Destination {
+                    path: join(directory.path, name),
+                    kind: FileKind::Other,
+                    ..directory
+                };
+                Reached::Knot(link, target)
+            }
+            Link::None | Link::Untold => Reached::Nowhere,
+        })
     }
 
     /// What is at `path`, or the kernel's errno; `None` if it cannot be told at all.
@@ -195,6 +226,8 @@ enum Reached {
     Place(Destination),
     /// A link that leads to nothing, with what follows it.
     Link(Vec<u8>),
+    /// A link by which the kernel came to no end, and what it says.
+    Knot(Destination, Vec<u8>),
     Nowhere,
 }
 
@@ -248,6 +281,13 @@ mod tests {
         symlink("new", at("d/to-nothing")).unwrap();
         symlink("/nowhere-at-all/x", at("to-far-nothing")).unwrap();
         symlink("loop", at("loop")).unwrap();
+        symlink("d/../circle", at("to-circle")).unwrap();
+        symlink(at("back"), at("circle")).unwrap();
+        symlink("circle", at("back")).unwrap();
+        for number in 0..45 {
+            let target = format!("chain{}", number + 1);
+            symlink(target, at(&format!("chain{number}"))).unwrap();
+        }
         for (path, leads_to, kind) in [
             ("d/f", "/d/f", FileKind::Regular),
             ("to-file", "/d/f", FileKind::Regular),
@@ -260,6 +300,10 @@ mod tests {
             ("a/b/c", "/a/b/c", FileKind::Missing),
             ("a/b/c/", "/a/b/c", FileKind::Missing),
             ("d/f/x", "/d/f/x", FileKind::Missing),
+            ("loop", "/loop", FileKind::Other),
+            ("to-directory/../loop", "/loop", FileKind::Other),
+            ("circle", "/circle", FileKind::Other),
+            ("to-circle", "/to-circle", FileKind::Other),
         ] {
             assert_eq!(
                 leads(directory, path),
@@ -268,7 +312,9 @@ mod tests {
             );
         }
         assert_eq!(leads(directory, "a/../b"), None, "who knows what a will be");
-        assert_eq!(leads(directory, "loop"), None);
+        for path in ["loop/x", "circle/..", "chain0"] {
+            assert_eq!(leads(directory, path), None, "{path}");
+        }
     }
 
     /// Whoever reads it may be the gate's own thread.
