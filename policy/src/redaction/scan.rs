@@ -134,8 +134,10 @@ impl<'r> Scanner<'r> {
         }
         if self.redaction.has_word(token) {
             secrets.push(at);
-        } else if let Some(equals) = token.iter().position(|byte| *byte == b'=') {
-            secrets.extend(self.assigned(word, &at, equals));
+        } else if token.contains(&b'=') {
+            let places = (0..token.len()).filter(|place| token.get(*place) == Some(&b'='));
+            let mut values = places.filter_map(|equals| self.assigned(word, &at, equals));
+            secrets.extend(values.next());
         } else if is_flag {
             secrets.extend(self.flag(token, &at));
         } else if is_secret(token, Place::Word) {
@@ -201,13 +203,13 @@ impl<'r> Scanner<'r> {
     }
 }
 
-/// The name at the end of what stands before a `=`: as a whole, or behind a colon.
+/// The name at the end of what stands before a `=`: as a whole, or behind a colon or another `=`.
 fn name_at_end(before: &[u8]) -> Option<&[u8]> {
     let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let other = before.iter().rposition(|byte| !is_of_name(byte));
     match other {
         None => Some(before),
-        Some(at) if before.get(at) == Some(&b':') => before.get(at + 1..),
+        Some(at) if matches!(before.get(at), Some(b':' | b'=')) => before.get(at + 1..),
         Some(_) => None,
     }
 }

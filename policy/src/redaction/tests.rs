@@ -26,7 +26,7 @@ fn shown(argv: &[&str]) -> String {
 }
 
 /// Each with the secret, `S3NTINEL`, and some with none: arguments, and what is written down of them.
-const CASES: [(&[&str], &str); 51] = [
+const CASES: [(&[&str], &str); 52] = [
     (&["env", "mysql", "-pS3NTINEL"], "env|mysql|-p***"),
     (
         &["timeout", "5", "curl", "-u", "me:S3NTINEL", "u"],
@@ -152,6 +152,16 @@ const CASES: [(&[&str], &str); 51] = [
     (
         &["env", "GITHUB_TOKEN=S3NTINEL", "PATH=/bin", "make"],
         "env|GITHUB_TOKEN=***|PATH=/bin|make",
+    ),
+    (
+        &[
+            "docker",
+            "run",
+            "--env=GITHUB_TOKEN=S3NTINEL=",
+            "--label=a=b=c",
+            "image",
+        ],
+        "docker|run|--env=GITHUB_TOKEN=***|--label=a=b=c|image",
     ),
     (&["env", "KEY=value", "make"], "env|KEY=value|make"),
     (
