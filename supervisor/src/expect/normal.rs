@@ -125,11 +125,12 @@ pub(super) fn generalised(word: &[u8], cwd: Option<&[u8]>) -> String {
     }
 }
 
-/// Whether `text` before a path names an option or a variable, or is nothing.
+/// Whether `text` before a path names an option or a variable, also one of another (`-plugin-opt=-fresolution=`,
+/// `-Wl,-Map,`), or is nothing.
 fn is_option(text: &str) -> bool {
     let is_name = |text: &str| {
         text.bytes()
-            .all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(&byte))
+            .all(|byte| byte.is_ascii_alphanumeric() || b"-_=,".contains(&byte))
     };
     match text.strip_suffix('=') {
         Some(name) => !name.is_empty() && is_name(name),
@@ -175,6 +176,12 @@ mod tests {
             ("/tmp/ccX1.o", "/tmp/*"),
             ("-o/var/tmp/a/b", "-o/var/tmp/*/*"),
             ("--out=/tmp/a/", "--out=/tmp/*/"),
+            (
+                "-plugin-opt=-fresolution=/tmp/a.res",
+                "-plugin-opt=-fresolution=/tmp/*",
+            ),
+            ("-Wl,-Map,/tmp/a.map", "-Wl,-Map,/tmp/*"),
+            ("a,/tmp/b", "a,/tmp/b"),
             ("/tmp/", "/tmp/"),
             // Not a path below it, and nothing else.
             ("x/tmp/a", "x/tmp/a"),
