@@ -64,9 +64,12 @@ pub(crate) struct Door {
     file: Option<(u64, u64)>,
     listener: OwnedFd,
     is_for_everybody: bool,
+    /// From before anybody sees the socket until it is gone: a signal leaves none behind.
+    held: Held,
 }
 
 /// Signals that are read and not acted on, until it is dropped.
+#[derive(Debug)]
 struct Held {
     signals: SignalFd,
     former: SigSet,
@@ -83,6 +86,7 @@ impl Door {
         owner_of_directory(&path, rustix::process::geteuid().as_raw())?;
         clear(&path)?;
         // It gets its name when somebody hears there: whoever sees it can connect.
+        let held = Held::hold().map_err(|errno| failed("listen at", &path)(errno.into()))?;
         let unheard = unheard_name(&path);
         let bound = bound(&unheard).map_err(failed("make the socket", &unheard))?;
         let door = Self {
@@ -91,6 +95,7 @@ impl Door {
             file: identity(&unheard),
             path: unheard,
             listener: bound,
+            held,
         };
         let mode = if door.is_for_everybody { 0o666 } else { 0o600 };
         fs::set_permissions(&door.path, Permissions::from_mode(mode))
@@ -128,16 +133,16 @@ impl Door {
     /// What accept(2) answers, if it says nothing in time, or if a signal came.
     pub(crate) fn wait(self) -> Result<OwnedFd, DoorError> {
         let failed = |errno: Errno| failed("listen at", &self.path)(errno.into());
-        let held = Held::hold().map_err(&failed)?;
         loop {
-            held.until_ready(self.listener.as_fd(), PollTimeout::NONE)?;
+            self.held
+                .until_ready(self.listener.as_fd(), PollTimeout::NONE)?;
             match accept_with(&self.listener, SocketFlags::CLOEXEC) {
                 // Whoever connected is gone.
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
                 Err(errno) => return Err(failed(Errno::from_raw(errno.raw_os_error()))),
                 Ok(visitor) => {
                     let limit = PollTimeout::try_from(SAYS_WITHIN).unwrap_or(PollTimeout::MAX);
-                    held.until_ready(visitor.as_fd(), limit)?;
+                    self.held.until_ready(visitor.as_fd(), limit)?;
                     return Ok(visitor);
                 }
             }
