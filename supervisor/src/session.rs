@@ -80,7 +80,10 @@ pub(crate) fn run(args: &RunArgs, inherited: Inherited) -> bool {
         .transpose();
     let started = newcomer.map_err(SessionError::from);
     match started.and_then(|newcomer| start(args, &link, pulse, terminal, &callers, newcomer)) {
-        Ok(started) => started.run(link),
+        Ok(started) => {
+            drop(to_visitor);
+            started.run(link)
+        }
         Err(error) => {
             if let Some(Err(untold)) =
                 to_visitor.map(|socket| handshake::send_refusal(socket, &error.for_newcomer()))
