@@ -159,8 +159,13 @@ pub(crate) fn answer(
         live => live?,
     };
     let mut found = Vec::new();
+    let is_one_of_several = live.len() > 1;
     for (at, session) in live.iter_mut().enumerate() {
-        let open = session.list()?;
+        let open = match session.list() {
+            // It ended as it was looked into, and its questions with it.
+            Err(ClientError::Closed) if is_one_of_several => continue,
+            open => open?,
+        };
         let meant = open
             .into_iter()
             .filter(|required| required.request_id.is_meant_by(&args.id));
