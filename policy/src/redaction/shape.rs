@@ -33,12 +33,18 @@ const SHAPES: [(&[u8], usize); 27] = [
     (b"dop_v1_", 30),
 ];
 
+/// What is shorter is none of them, nor a private key.
+const LEAST_BYTES: usize = 15;
+
 /// How a private key begins, and ends.
 const PRIVATE: (&[u8], &[u8]) = (b"PRIVATE KEY-----", b"-----END");
 
 /// The secrets among the bytes of `text`: what is behind the beginnings.
 pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
+    if text.len() < LEAST_BYTES {
+        return found;
+    }
     for (begins, least) in SHAPES {
         for at in places(text, begins) {
             let from = at + begins.len();
@@ -60,13 +66,13 @@ pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
 
 /// The lines of base64 in a part of `text`, which may have anything between them.
 fn runs(text: &[u8], within: Range<usize>) -> Vec<Range<usize>> {
-    const LEAST_BYTES: usize = 16;
+    const RUN_LEAST_BYTES: usize = 16;
     let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || b"+/=".contains(byte);
     let (mut runs, mut at) = (Vec::new(), within.start);
     while at < within.end {
         let tail = text.get(at..within.end).unwrap_or_default();
         let len = tail.iter().take_while(|byte| is_base64(byte)).count();
-        if len >= LEAST_BYTES {
+        if len >= RUN_LEAST_BYTES {
             runs.push(at..at + len);
         }
         at += len + 1;
@@ -78,10 +84,35 @@ fn is_of_key(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"_-.=+".contains(&byte)
 }
 
-/// Where `part` stands in `text`.
+/// Where `part`, which is not empty, stands in `text`. A text may have megabytes, and is gone through for every part:
+/// most of its bytes are no beginning.
 pub(super) fn places<'t>(text: &'t [u8], part: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-    let windows = text.windows(part.len().max(1)).enumerate();
-    windows
-        .filter(move |(_, window)| *window == part)
-        .map(|(at, _)| at)
+    let bytes = text.iter().enumerate();
+    let beginnings = bytes.filter(move |(_, byte)| Some(*byte) == part.first());
+    let is_there = move |at: &usize| text.get(*at..).is_some_and(|tail| tail.starts_with(part));
+    beginnings.map(|(at, _)| at).filter(is_there)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn nothing_known_is_shorter_than_the_least() {
+        let lengths = SHAPES.iter().map(|(begins, least)| begins.len() + least);
+        let least = lengths.chain([PRIVATE.0.len()]).min();
+        assert_eq!(least, Some(LEAST_BYTES));
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_is_found_wherever_it_stands(text in "[ab]{0,12}", part in "[ab]{1,3}") {
+            let (text, part) = (text.as_bytes(), part.as_bytes());
+            let windows = text.windows(part.len()).enumerate();
+            let expected: Vec<_> = windows.filter(|(_, it)| *it == part).map(|(at, _)| at).collect();
+            prop_assert_eq!(places(text, part).collect::<Vec<_>>(), expected);
+        }
+    }
 }
