@@ -45,14 +45,16 @@ pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
     if text.len() < LEAST_BYTES {
         return found;
     }
-    for (begins, least) in SHAPES {
-        for at in places(text, begins) {
-            let from = at + begins.len();
-            let is_within = at.checked_sub(1).and_then(|before| text.get(before));
-            let tail = text.get(from..).unwrap_or_default();
-            let len = tail.iter().take_while(|byte| is_of_key(**byte)).count();
-            if len >= least && !is_within.is_some_and(u8::is_ascii_alphanumeric) {
-                found.push(from..from + len);
+    for at in beginnings(text) {
+        let tail = text.get(at..).unwrap_or_default();
+        for (begins, least) in SHAPES {
+            // Of nearly all of them the first byte is another.
+            if tail.first() == begins.first()
+                && let Some(key) = tail.strip_prefix(begins)
+            {
+                let len = key.iter().take_while(|byte| is_of_key(**byte)).count();
+                let from = at + begins.len();
+                found.extend((len >= least).then_some(from..from + len));
             }
         }
     }
@@ -62,6 +64,13 @@ pub(super) fn find(text: &[u8]) -> Vec<Range<usize>> {
         found.extend(runs(text, from..end.unwrap_or(text.len())));
     }
     found
+}
+
+/// Where a word begins: no key does within letters and digits.
+fn beginnings(text: &[u8]) -> impl Iterator<Item = usize> + '_ {
+    let bytes = std::iter::once(&b' ').chain(text).zip(0..text.len());
+    let before_one = bytes.filter(|(before, _)| !before.is_ascii_alphanumeric());
+    before_one.map(|(_, at)| at)
 }
 
 /// The lines of base64 in a part of `text`, which may have anything between them.
@@ -107,6 +116,31 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn a_key_is_found_wherever_a_word_begins(
+            parts in proptest::collection::vec(
+                proptest::sample::select(vec!["AKIA", "sk-", "ghp_", "x", "-", " ", "=", "0123456789abcdef"]),
+                0..12,
+            ),
+        ) {
+            let text = parts.concat().into_bytes();
+            let mut expected = Vec::new();
+            for (begins, least) in SHAPES {
+                for at in places(&text, begins) {
+                    let from = at + begins.len();
+                    let len = text[from..].iter().take_while(|byte| is_of_key(**byte)).count();
+                    let is_within = at > 0 && text[at - 1].is_ascii_alphanumeric();
+                    if len >= least && !is_within {
+                        expected.push(from..from + len);
+                    }
+                }
+            }
+            let mut found = find(&text);
+            found.sort_by_key(|range| range.start);
+            expected.sort_by_key(|range| range.start);
+            prop_assert_eq!(found, expected);
+        }
+
         #[test]
         fn a_part_is_found_wherever_it_stands(text in "[ab]{0,12}", part in "[ab]{1,3}") {
             let (text, part) = (text.as_bytes(), part.as_bytes());
