@@ -175,7 +175,11 @@ impl<'a> Plan<'a> {
     pub(crate) fn in_words(&self, parking: &Parking, log: &LogNote) -> String {
         let reach = match (&self.newcomer, &self.user) {
             (Some(NewcomersNote { pid, uid, .. }), _) => {
-                format!("CMD is process {pid} (uid {uid}), which handed itself over")
+                let kept = match self.keeps_caps() {
+                    true => ", with its capabilities, and nothing is promised against it",
+                    false => "",
+                };
+                format!("CMD is process {pid} (uid {uid}), which handed itself over{kept}")
             }
             (None, Some(user)) => format!("CMD runs as {}", user.in_words()),
             (None, None) if self.keeps_caps() => {
