@@ -9,7 +9,6 @@ use nix::errno::Errno;
 use nix::sys::signal::{Signal, kill};
 
 use crate::gate::{Afterlife, Gate};
-use crate::kin;
 use crate::link::Message;
 use crate::outsider::Outsider;
 use crate::pid_namespace::PidNamespace;
@@ -130,8 +129,8 @@ impl Gate {
         self.needs_no_front();
         if self.command.ended.is_none() {
             tracing::warn!("the front is gone: killing CMD");
-            if self.command.outsider.is_some() {
-                kin::signal(self.command.pid, &[rustix::process::Signal::KILL]);
+            if let Some(outsider) = &self.command.outsider {
+                outsider.kill();
             } else if let Err(errno) = kill(self.command.pid.as_pid(), Signal::SIGKILL) {
                 tracing::debug!(%errno, "CMD was gone");
             }

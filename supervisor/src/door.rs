@@ -9,7 +9,6 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
@@ -22,10 +21,8 @@ use rustix::fs::{CWD, RenameFlags, renameat_with};
 use rustix::net::{SocketFlags, accept_with};
 
 use crate::control::owner_of_directory;
+use crate::handover::HANDOVER_DEADLINE;
 use crate::own_process::ignores;
-
-/// How long whoever connected may take to say anything.
-const SAYS_WITHIN: Duration = Duration::from_secs(10);
 
 /// What ends the waiting, and the socket with it.
 const ENDS: [Signal; 4] = [
@@ -46,7 +43,7 @@ pub(crate) enum DoorError {
     Live(PathBuf),
     #[error("{0} came before a process had handed itself over; nothing ran")]
     Ended(Signal),
-    #[error("what connected said nothing within {} s, so it is no execward-shim; nothing ran", SAYS_WITHIN.as_secs())]
+    #[error("what connected said nothing within {} s, so it is no execward-shim; nothing ran", HANDOVER_DEADLINE.as_secs())]
     Silent,
     #[error("cannot {what} `{}`: {error}", path.display())]
     System {
@@ -141,7 +138,8 @@ impl Door {
                 Err(rustix::io::Errno::INTR | rustix::io::Errno::CONNABORTED) => {}
                 Err(errno) => return Err(failed(Errno::from_raw(errno.raw_os_error()))),
                 Ok(visitor) => {
-                    let limit = PollTimeout::try_from(SAYS_WITHIN).unwrap_or(PollTimeout::MAX);
+                    let limit =
+                        PollTimeout::try_from(HANDOVER_DEADLINE).unwrap_or(PollTimeout::MAX);
                     self.held.until_ready(visitor.as_fd(), limit)?;
                     return Ok(visitor);
                 }

@@ -29,8 +29,8 @@ use crate::terminal;
 use crate::tracee::Tid;
 use crate::user::{AnotherUser, environment};
 
-/// How long the shim may take to install its filter.
-const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
+/// How long a shim may take to install its filter, and to say so.
+pub(crate) const HANDOVER_DEADLINE: Duration = Duration::from_secs(10);
 
 /// The process that becomes CMD, before the go-ahead. Dropped, it does not: a start that failed leaves nothing
 /// behind.

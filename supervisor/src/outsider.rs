@@ -6,7 +6,7 @@ mod sys;
 use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::process::{PidfdFlags, pidfd_open};
+use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::ptrace::CommandStatus;
 use crate::tracee::{TaskDir, Tid, is_alive};
@@ -61,6 +61,13 @@ impl Outsider {
             .chain(others)
             .filter(|(_, pidfd)| is_alive(pidfd.as_fd()));
         live.map(|(tgid, _)| tgid).collect()
+    }
+
+    /// Kills CMD, by what is held of it: its number may be another's as soon as it is reaped.
+    pub(crate) fn kill(&self) {
+        if let Err(errno) = pidfd_send_signal(&self.pidfd, Signal::KILL) {
+            tracing::debug!(%errno, "CMD was gone");
+        }
     }
 
     /// How it ended; `None` while it lives.
