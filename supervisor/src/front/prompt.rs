@@ -86,9 +86,10 @@ impl Front {
         )]
         match signal {
             Signal::SIGWINCH => console.resize(),
-            // A key, before the terminal was the front's to read.
+            // A key, while the terminal is not the front's to read: before it was, or where another of the
+            // job has it make signals.
             Signal::SIGINT | Signal::SIGQUIT if !was_sent => console.signal_foreground(signal),
-            Signal::SIGTSTP if was_sent => console.signal_foreground(signal),
+            Signal::SIGTSTP => console.signal_foreground(signal),
             Signal::SIGHUP if !was_sent => self.hang_up(),
             Signal::SIGCONT => {
                 console.take_back();

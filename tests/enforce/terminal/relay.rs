@@ -132,9 +132,10 @@ fn keys_reach_the_command_as_its_terminal_reads_them() {
 fn control_z_stops_a_job_and_fg_continues_it() {
     needs_answers!();
     let mut desk = Desk::of("");
-    let script = desk
-        .ground
-        .script("s", "echo begun; read x; echo \"got $x\"; exit 5");
+    let script = desk.ground.script(
+        "s",
+        "trap 'echo continued' CONT; echo begun; until read x; do :; done; echo \"got $x\"; exit 5",
+    );
     let line = desk.line(&["sh", &script]);
     desk.type_line(&format!("stty -g >before; {line}"));
     desk.sees("begun");
@@ -143,14 +144,38 @@ fn control_z_stops_a_job_and_fg_continues_it() {
         desk.sees("Stopped");
         desk.type_line("stty -g | cmp - before && echo as''before");
         desk.sees("asbefore");
-        desk.type_line("echo again; fg");
-        desk.sees("again\n'/");
+        desk.type_line("fg");
+        // The shell shows the job's line while keys are its own still.
+        desk.sees("continued");
     }
     desk.terminal.press("hello\n");
     desk.sees("got hello");
     desk.type_line("echo status=$status; stty -g | cmp - before && echo as''before");
     desk.sees("status=5");
     desk.sees("asbefore");
+    desk.leave();
+}
+
+/// As a pager does, behind a session: the key is a signal then, of which the front hears.
+#[test]
+fn control_z_stops_the_command_where_another_of_the_job_reads_the_keys() {
+    needs_answers!();
+    let mut desk = Desk::on(Ground::full("").option("--prompt=tty"));
+    let script = desk.ground.script(
+        "s",
+        "trap 'echo continued' CONT; echo begun; until read x; do :; done; echo over",
+    );
+    let line = desk.line(&["sh", &script]);
+    desk.type_line(&format!(
+        "{line} | sh -c 'read x; stty isig <&1; echo \"$x\"; exec cat'"
+    ));
+    desk.sees("begun");
+    desk.terminal.press("\x1a");
+    let x = desk.sees("Stopped"); eprintln!("{x}");
+    desk.type_line("fg");
+    desk.sees("continued");
+    desk.terminal.press("\n");
+    desk.sees("over");
     desk.leave();
 }
 
