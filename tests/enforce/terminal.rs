@@ -83,7 +83,7 @@ fn control_c_ends_what_waits_behind_a_stop() {
 #[test]
 fn control_c_ends_what_waits_behind_a_resize() {
     let (ground, mut terminal, _) = waiting();
-    terminal.resize(120);
+    terminal.resize(None, 120);
     terminal.press("\x03");
     terminal.wait_for("status=130");
     ended(&ground);
@@ -94,7 +94,7 @@ fn control_c_ends_what_waits_behind_a_resize() {
 #[test]
 fn an_answer_from_elsewhere_lets_it_go_on() {
     let (ground, mut terminal, id) = waiting();
-    terminal.resize(120);
+    terminal.resize(None, 120);
     let records = ground.records();
     let session = of_type(&records, "session.start")
         .next()

@@ -240,9 +240,9 @@ fn without_a_terminal_it_says_what_does_without_one() {
     assert!(stderr.contains("`execward pending` lists"), "{stderr}");
     // A window that is too small is no terminal less.
     let mut screen = watching(&asking);
-    screen.terminal().resize(40);
+    screen.terminal().resize(None, 40);
     screen.wait_for("watch needs 60 columns");
-    screen.terminal().resize(80);
+    screen.terminal().resize(None, 80);
     until("the question again", || {
         screen.wait_for("-- question ");
         Some(())

@@ -29,7 +29,7 @@ impl Screen {
     pub fn open(ground: &Ground) -> Self {
         let terminal = Terminal::open(ground);
         let [rows, columns] = SIZE;
-        terminal.set(&["rows", &rows.to_string(), "cols", &columns.to_string()]);
+        terminal.resize(Some(rows.get()), columns.get());
         Self {
             terminal,
             drawn: vt100::Parser::new(rows, columns, 0),
@@ -47,8 +47,7 @@ impl Screen {
     /// # Panics
     /// If it cannot be.
     pub fn resize(&mut self, rows: NonZeroU16, columns: NonZeroU16) {
-        self.terminal
-            .set(&["rows", &rows.to_string(), "cols", &columns.to_string()]);
+        self.terminal.resize(Some(rows.get()), columns.get());
         self.drawn.screen_mut().set_size(rows, columns);
     }
 

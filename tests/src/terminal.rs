@@ -3,14 +3,14 @@
 use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, Command, ExitStatus};
 use std::time::Instant;
 
 use nix::fcntl::OFlag;
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::pty::{grantpt, posix_openpt, ptsname_r, unlockpt};
+use rustix::termios::{tcgetwinsize, tcsetwinsize};
 
 use crate::{DEADLINE, Ground, end_of, under};
 
@@ -57,23 +57,18 @@ impl Terminal {
         grantpt(&master).expect("a terminal");
         unlockpt(&master).expect("a terminal");
         let path = PathBuf::from(ptsname_r(&master).expect("a terminal"));
-        let slave = File::options()
-            .read(true)
-            .write(true)
-            .custom_flags(libc::O_NOCTTY)
-            .open(&path)
-            .expect("a terminal");
-        let slave = || Stdio::from(slave.try_clone().expect("a descriptor"));
-        let mut leader = under(&["setsid", "--ctty"], command);
-        leader.stdin(slave()).stdout(slave()).stderr(slave());
-        let leader = leader.spawn().expect("setsid");
+        // Opened here, whatever the tests start at the same time would have it open until its exec.
+        let open = ["sh", "-c", "exec <>\"$0\" >&0 2>&0 setsid --ctty \"$@\""];
+        let name = path.to_str().expect("a name");
+        let mut leader = under(&[open.as_slice(), &[name]].concat(), command);
+        let leader = leader.spawn().expect("sh");
         let terminal = Self {
             leader,
             master: File::from(OwnedFd::from(master)),
             path,
             text: String::new(),
         };
-        terminal.resize(400);
+        terminal.resize(None, 400);
         terminal
     }
 
@@ -85,21 +80,15 @@ impl Terminal {
         self.master.write_all(keys.as_bytes()).expect("a terminal");
     }
 
-    /// Makes the window `columns` wide.
+    /// Makes the window `rows` high, if that is said, and `columns` wide: one change, of which one signal tells.
     ///
     /// # Panics
     /// If it cannot be.
-    pub fn resize(&self, columns: u16) {
-        self.set(&["cols", &columns.to_string()]);
-    }
-
-    /// Sets what stty(1) sets by these words.
-    pub(crate) fn set(&self, words: &[&str]) {
-        let mut command = Command::new("stty");
-        command
-            .args(words)
-            .stdin(self.master.try_clone().expect("a descriptor"));
-        assert!(command.status().expect("stty").success());
+    pub fn resize(&self, rows: Option<u16>, columns: u16) {
+        let mut size = tcgetwinsize(&self.master).expect("a size");
+        size.ws_row = rows.unwrap_or(size.ws_row);
+        size.ws_col = columns;
+        tcsetwinsize(&self.master, size).expect("a terminal");
     }
 
     /// Waits until `text` is shown, and forgets all up to its end.

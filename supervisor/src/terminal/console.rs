@@ -56,6 +56,9 @@ enum Shown {
     Output,
     /// The output, below a line that a question waits for the foreground.
     Call,
+    /// A question, as far as the terminal takes it: what is typed is for nobody.
+    Coming,
+    /// A question that was there whole.
     Question,
 }
 
@@ -151,7 +154,10 @@ impl Console {
     }
 
     fn takes_keys(&self) -> bool {
-        let has_room = self.is_asking() || self.to_command.has_room();
+        let has_room = match self.is_asking() {
+            true => self.to_user.has_room(),
+            false => self.to_command.has_room(),
+        };
         self.stage == Stage::Running && self.pty.is_some() && self.own.is_raw() && has_room
     }
 
@@ -179,7 +185,7 @@ impl Console {
     }
 
     fn is_asking(&self) -> bool {
-        self.shown == Shown::Question
+        matches!(self.shown, Shown::Coming | Shown::Question)
     }
 
     /// Takes what was typed; whether the terminal is gone.
@@ -233,14 +239,22 @@ impl Console {
         if let Some(pty) = &self.pty {
             self.to_command.pass_on(pty.as_fd());
         }
+        self.pass_on_to_user();
+    }
+
+    fn pass_on_to_user(&mut self) {
         self.to_user.pass_on(self.own.as_fd());
+        if self.shown == Shown::Coming && self.to_user.is_empty() {
+            self.shown = Shown::Question;
+        }
     }
 
     /// A line of execward's own.
     pub(crate) fn say(&mut self, text: &str) {
         let line = format!("execward: {text}\n").replace('\n', "\r\n");
+        let is_asking = self.is_asking();
         match &mut self.asking {
-            Some(asking) if self.shown == Shown::Question && !asking.is_idle() => {
+            Some(asking) if is_asking && !asking.is_idle() => {
                 asking.note(text);
                 self.draw();
             }

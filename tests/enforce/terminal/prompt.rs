@@ -105,6 +105,27 @@ fn control_c_denies_and_interrupts() {
     assert_eq!(verdict(&records, "b"), ("allow", "user"));
 }
 
+/// However far behind them what is drawn is.
+#[test]
+fn keys_that_come_fast_are_all_taken() {
+    needs_answers!();
+    let mut desk = Desk::of(ASK);
+    desk.run("/usr/bin/touch a; echo over");
+    desk.sees("answer [d]:");
+    desk.terminal.press("d\r");
+    desk.sees("why not?");
+    let reason = (0..20).map(|at| format!("{at} ")).collect::<String>();
+    for key in reason.chars() {
+        desk.terminal.press(&key.to_string());
+    }
+    desk.answers("that is why");
+    desk.sees("over");
+    let records = desk.close();
+    let decision = of_type(&records, "exec.decision").find(|it| !it["approval"].is_null());
+    let said = &decision.expect("a decision")["approval"]["reason"];
+    assert_eq!(*said, format!("{reason}that is why"));
+}
+
 /// Before the question nobody can know its code.
 #[test]
 fn what_is_typed_ahead_is_no_answer() {

@@ -35,6 +35,7 @@ impl Console {
                     && self.is_asking()
                     && self.asking.as_ref().is_some_and(|it| !it.is_idle())
                 {
+                    self.shown = Shown::Coming;
                     self.draw();
                 }
             }
@@ -59,7 +60,7 @@ impl Console {
                 self.shown = Shown::Call;
             }
         } else if is_open && !self.is_asking() {
-            self.shown = Shown::Question;
+            self.shown = Shown::Coming;
             if let Some(asking) = &mut self.asking {
                 asking.restart(None);
             }
@@ -72,7 +73,9 @@ impl Console {
     }
 
     pub(super) fn leave_question(&mut self) {
-        if std::mem::replace(&mut self.shown, Shown::Output) != Shown::Question {
+        let was_asking = self.is_asking();
+        self.shown = Shown::Output;
+        if !was_asking {
             return;
         }
         self.to_user.add(self.screen.leave().as_bytes());
@@ -88,12 +91,14 @@ impl Console {
         if let Some(asking) = &self.asking {
             let rows = asking.page(size.ws_col, size.ws_row);
             self.to_user.add(drawn(&rows).as_bytes());
+            self.pass_on_to_user();
         }
     }
 
-    /// What was typed before a question is on the screen is for nobody.
+    /// What was typed before a question is on the screen is for nobody; behind that no key is lost, however
+    /// late the terminal shows what the one before it did.
     pub(super) fn press(&mut self, keys: &[u8]) {
-        if !self.to_user.is_empty() {
+        if self.shown == Shown::Coming {
             return;
         }
         let size = self.own.size();
