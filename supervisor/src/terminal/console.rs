@@ -273,6 +273,8 @@ impl Console {
 
     /// CMD has ended: what it wrote is still to be shown.
     pub(crate) fn end(&mut self) {
+        // The gate has said before what became of the last question.
+        self.hear();
         self.asking = None;
         self.go_over();
         self.stage = Stage::After(PIECES_AT_END);
