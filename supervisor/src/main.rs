@@ -55,6 +55,7 @@ mod messenger;
 #[cfg(test)]
 mod mutation;
 mod named;
+mod named_socket;
 mod newcomer;
 mod notices;
 mod observation;

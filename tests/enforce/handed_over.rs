@@ -217,8 +217,13 @@ fn stop_and_the_end_of_the_gate_end_it_and_what_is_below() {
             lines.next_line().expect("a pid"),
         ];
         for pid in &pids {
-            let name = || fs::read_to_string(format!("/proc/{pid}/comm")).ok();
-            until("sleep", || name()?.contains("sleep").then_some(()));
+            let path = format!("/proc/{pid}/status");
+            until("sleep, which nobody traces", || {
+                // At its exec-stop CMD ends with the gate, and whom it forked is nobody's to find.
+                let status = fs::read_to_string(&path).ok()?;
+                let runs = status.contains("Name:\tsleep\n") && status.contains("TracerPid:\t0\n");
+                runs.then_some(())
+            });
         }
         if is_stopped {
             let control = desk.path("control").display().to_string();

@@ -21,6 +21,7 @@ use super::status::Status;
 use super::tool_check::{ToolCheck, ToolVerdict};
 use super::wire::{PolicyLoaded, Required, Response, Settled, ShownGrant};
 use crate::audit::{Approver, ExecId, SessionNote};
+use crate::named_socket::SocketError;
 use crate::policy::{LoadedPolicy, Scene};
 
 /// Most answers and refused senders that wait for the gate; what comes beyond is turned away.
@@ -290,8 +291,8 @@ pub(super) enum Unheard {
 /// Why there is no control channel.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ControlError {
-    #[error("{0}")]
-    Place(#[from] super::place::PlaceError),
+    #[error("{0}{hint}", hint = elsewhere(.0))]
+    Place(#[from] SocketError),
     #[error(
         "this kernel cannot name a sender for sure (SO_PEERPIDFD, Linux 6.5), so nobody could be \
          asked; use a newer kernel"
@@ -299,6 +300,18 @@ pub(crate) enum ControlError {
     Unsupported,
     #[error("cannot start the control channel: {0}")]
     Start(#[from] io::Error),
+}
+
+/// The next step, where another place helps.
+fn elsewhere(error: &SocketError) -> &'static str {
+    match error {
+        SocketError::TooLong(_) => {
+            ": set XDG_RUNTIME_DIR to a shorter directory, or name a shorter one with --control"
+        }
+        SocketError::Taken(_) => "; name another with --control",
+        SocketError::Live(_) => "; choose another --session or --control",
+        SocketError::NotOwn { .. } | SocketError::System { .. } => "",
+    }
 }
 
 impl Settled {

@@ -14,10 +14,11 @@ use std::time::Duration;
 
 use super::feed::Feed;
 use super::peer::Peer;
-use super::place::{self, PlaceError};
+use super::place;
 use super::protocol;
 use super::sender::{Bouncer, Stranger};
 use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, line};
+use crate::named_socket::{Owner, SocketDirectory, SocketError, directory_of};
 use crate::places::Places;
 use crate::tracee::{Procfs, StatusError, Tid};
 
@@ -58,7 +59,7 @@ pub(crate) enum ClientError {
     #[error("no session is live at `{}`: {error}", path.display())]
     NotLive { path: PathBuf, error: io::Error },
     #[error("{0}")]
-    Place(#[from] PlaceError),
+    Place(#[from] SocketError),
     #[error("{0}")]
     Places(#[from] crate::places::PlacesError),
     #[error("the socket is served by uid {peer}, and its directory belongs to uid {owner}")]
@@ -173,7 +174,8 @@ impl Session {
         if let Err(error) = path.symlink_metadata() {
             return Err(not_live(error));
         }
-        let owner = place::owner_of_directory(path, own)?;
+        let meant = Owner::OrAnyForRoot(own);
+        let owner = SocketDirectory::open(directory_of(path), meant)?.owner;
         let stream = UnixStream::connect(path).map_err(not_live)?;
         stream.set_read_timeout(Some(HELLO_PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

@@ -22,7 +22,7 @@ pub(crate) use channel::{ClientId, Control, ControlError, Notice, Report};
 pub(crate) use client::{ClientError, Session, Where, sessions};
 pub(crate) use escalation::{AskedAs, Escalated, EscalatedFrom, EscalationSettled};
 pub(crate) use feed::Feed;
-pub(crate) use place::{PlaceError, SocketPlace, owner_of_directory};
+pub(crate) use place::SocketPlace;
 pub(crate) use sender::{Bouncer, Stranger};
 pub(crate) use status::{Execs, Health, InForce, LogState, Questions, Status};
 pub(crate) use tool_check::{ToolCheck, ToolVerdict};
