@@ -153,46 +153,30 @@ impl WatchList {
         now: &'e [Vec<u8>],
     ) -> BTreeMap<&'e [u8], Seen<'e>> {
         let (start, now) = without_common_ends(start, now);
-        let mut differing = BTreeMap::new();
-        let mut differs = |name| {
-            if let Some(watch) = self.watch(name) {
-                differing.insert(name, Seen::of(watch));
-            }
+        let of = |entries: &'e [Vec<u8>], is_start| {
+            let entry = move |entry: &'e Vec<u8>| (name_of(entry), is_start, entry.as_slice());
+            entries.iter().map(entry)
         };
-        // A shell changes a value in its place.
-        let is_same_name = |(one, other): (&Vec<u8>, &Vec<u8>)| name_of(one) == name_of(other);
-        let mut pairs = start.iter().zip(now);
-        if start.len() == now.len() && pairs.clone().all(is_same_name) {
-            pairs
-                .by_ref()
-                .filter(|(was, is)| was != is)
-                .for_each(|(_, is)| differs(name_of(is)));
-            return differing;
-        }
-        let mut started = self.by_name(start);
-        let mut current = self.by_name(now);
-        let names = started.keys().chain(current.keys()).copied();
-        let names: Vec<&[u8]> = names.collect();
-        for name in names {
-            // Taken out, so that what both have is compared once.
-            let (was, is) = (started.remove(name), current.remove(name));
-            if was != is {
-                differs(name);
+        let mut entries: Vec<_> = of(start, true).chain(of(now, false)).collect();
+        // Stable: the values of a name stay in their order.
+        entries.sort_by_key(|(name, ..)| *name);
+        let mut differing = BTreeMap::new();
+        for same_name in entries.chunk_by(|(one, ..), (other, ..)| one == other) {
+            let [(name, ..), ..] = same_name else {
+                continue;
+            };
+            let values = |at_start| {
+                let entries = same_name.iter();
+                let side = entries.filter(move |(_, is_start, _)| *is_start == at_start);
+                side.map(|(.., entry)| *entry)
+            };
+            if !values(true).eq(values(false))
+                && let Some(watch) = self.watch(name)
+            {
+                differing.insert(*name, Seen::of(watch));
             }
         }
         differing
-    }
-
-    /// The entries of each watched name, in order.
-    fn by_name<'e>(&self, entries: &'e [Vec<u8>]) -> BTreeMap<&'e [u8], Vec<&'e [u8]>> {
-        let mut by_name: BTreeMap<&[u8], Vec<&[u8]>> = BTreeMap::new();
-        for entry in entries {
-            let name = name_of(entry);
-            if self.watch(name).is_some() {
-                by_name.entry(name).or_default().push(entry);
-            }
-        }
-        by_name
     }
 
     /// What the values of the `differing` names come to.

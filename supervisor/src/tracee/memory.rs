@@ -78,16 +78,18 @@ impl Memory {
         }
         let pointers = self.pointers(address, budget)?;
         let mut strings = Vec::with_capacity(pointers.len());
+        // What does not fit ends it before much of it is held.
         for batch in pointers.chunks(PIECES_MAX) {
-            self.first_looks(batch, &mut strings)?;
-        }
-        for (string, pointer) in strings.iter_mut().zip(&pointers) {
-            if string.pop_if(|last| *last == 0).is_none() {
-                let start = pointer.wrapping_add(string.len() as u64);
-                self.finish_string(start, STRING_MAX_BYTES, string)?;
+            let mut seen = self.first_looks(batch)?;
+            for (string, pointer) in seen.iter_mut().zip(batch) {
+                if string.pop_if(|last| *last == 0).is_none() {
+                    let start = pointer.wrapping_add(string.len() as u64);
+                    self.finish_string(start, STRING_MAX_BYTES, string)?;
+                }
+                let cost = string.len() + 1;
+                *budget = budget.checked_sub(cost).ok_or(MemoryError::TooLong)?;
             }
-            let cost = string.len() + 1;
-            *budget = budget.checked_sub(cost).ok_or(MemoryError::TooLong)?;
+            strings.append(&mut seen);
         }
         Ok(strings)
     }
@@ -153,43 +155,32 @@ impl Memory {
         }
     }
 
-    /// Appends the beginning of each string: up to and with its NUL if that is near, else what a
-    /// first look shows of it.
-    fn first_looks(&self, pointers: &[u64], out: &mut Vec<Vec<u8>>) -> Result<(), MemoryError> {
-        let look = |pointer: &u64| to_page_end(*pointer).min(FIRST_LOOK_BYTES);
-        let pieces: Vec<_> = pointers
-            .iter()
-            .map(|pointer| {
-                Ok(RemoteIoVec {
-                    base: base(*pointer)?,
-                    len: look(pointer),
-                })
-            })
-            .collect::<Result<_, MemoryError>>()?;
+    /// The beginning of each string: up to and with its NUL if that is near, else what a first look shows
+    /// of it.
+    fn first_looks(&self, pointers: &[u64]) -> Result<Vec<Vec<u8>>, MemoryError> {
+        let runs: Vec<Run<'_>> = runs(pointers).collect();
+        let pieces = runs.iter().map(Run::piece);
+        let pieces = pieces.collect::<Result<Vec<_>, MemoryError>>()?;
         let mut buffer = vec![0; pieces.iter().map(|piece| piece.len).sum()];
-        let read = match self.vm_read(&mut buffer, &pieces) {
-            Ok(read) => read,
-            Err(errno) => {
-                return Err(MemoryError::from_errno(
-                    errno,
-                    pointers.first().copied().unwrap_or(0),
-                ));
-            }
-        };
-        let mut at = 0;
-        for (piece, pointer) in pieces.iter().zip(pointers) {
-            if at + piece.len > read {
-                return Err(MemoryError::Fault(*pointer));
-            }
-            let seen = buffer.get(at..at + piece.len).unwrap_or_default();
-            let end = seen
-                .iter()
-                .position(|byte| *byte == 0)
-                .map_or(seen.len(), |nul| nul + 1);
-            out.push(seen.get(..end).unwrap_or_default().to_vec());
-            at += piece.len;
+        let first = pointers.first().copied().unwrap_or(0);
+        let read = self
+            .vm_read(&mut buffer, &pieces)
+            .map_err(|errno| MemoryError::from_errno(errno, first))?;
+        buffer.truncate(read);
+        let mut rest = buffer.as_slice();
+        let mut looks = Vec::with_capacity(pointers.len());
+        for run in runs {
+            let fault = MemoryError::Fault(run.start());
+            let (seen, behind) = rest.split_at_checked(run.len()).ok_or(fault)?;
+            rest = behind;
+            looks.extend(run.pointers.iter().map(|pointer| {
+                let offset = usize::try_from(pointer - run.start()).unwrap_or(usize::MAX);
+                let seen = seen.get(offset..).unwrap_or_default();
+                let mut pieces = seen.split_inclusive(|byte| *byte == 0);
+                pieces.next().unwrap_or_default().to_vec()
+            }));
         }
-        Ok(())
+        Ok(looks)
     }
 
     /// Appends what follows at `address` up to a NUL, which is left out.
@@ -232,6 +223,39 @@ impl MemoryError {
         } else {
             Self::Refused(errno)
         }
+    }
+}
+
+/// Strings that lie behind each other in one page, as those of a task's own environment do: each piece of a
+/// process_vm_readv(2) costs a look at its page.
+struct Run<'p> {
+    pointers: &'p [u64],
+}
+
+/// The runs of `pointers`, in their order.
+fn runs(pointers: &[u64]) -> impl Iterator<Item = Run<'_>> {
+    let page = |pointer: &u64| pointer / PAGE_BYTES as u64;
+    let is_run = move |one: &u64, next: &u64| one <= next && page(one) == page(next);
+    pointers.chunk_by(is_run).map(|pointers| Run { pointers })
+}
+
+impl Run<'_> {
+    fn start(&self) -> u64 {
+        self.pointers.first().copied().unwrap_or(0)
+    }
+
+    /// Up to and with a first look at its last string.
+    fn len(&self) -> usize {
+        let last = self.pointers.last().copied().unwrap_or(0);
+        let before = usize::try_from(last - self.start()).unwrap_or(0);
+        before + to_page_end(last).min(FIRST_LOOK_BYTES)
+    }
+
+    fn piece(&self) -> Result<RemoteIoVec, MemoryError> {
+        Ok(RemoteIoVec {
+            base: base(self.start())?,
+            len: self.len(),
+        })
     }
 }
 

@@ -42,6 +42,42 @@ fn thousands_of_strings_cross_batches_and_pages() {
     assert_eq!(read, texts);
 }
 
+/// As in an environment that exec has laid out; and as nobody does, but a hostile caller may.
+#[test]
+fn strings_that_lie_behind_each_other_come_back_whole_in_any_order() {
+    let block: Vec<u8> = (0..600u32)
+        .flat_map(|n| format!("N{n}=\0").into_bytes())
+        .collect();
+    let starts = (0..block.len()).filter(|at| *at == 0 || block[*at - 1] == 0);
+    let orders: [fn(&mut Vec<usize>); 4] = [
+        |_| {},
+        |starts| starts.reverse(),
+        |starts| *starts = starts.iter().flat_map(|at| [*at, *at, at + 1]).collect(),
+        |starts| starts.rotate_left(7),
+    ];
+    for order in orders {
+        let mut starts: Vec<usize> = starts.clone().collect();
+        order(&mut starts);
+        let expected: Vec<&[u8]> = starts
+            .iter()
+            .map(|at| block[*at..].split(|byte| *byte == 0).next().unwrap())
+            .collect();
+        let pointers = starts.iter().map(|at| address(&block) + *at as u64);
+        let pointers: Vec<u64> = pointers.chain([0]).collect();
+        let read = own().strings(address(&pointers), &mut { STRINGS_MAX_BYTES });
+        assert_eq!(read.unwrap(), expected);
+    }
+}
+
+#[test]
+fn many_pointers_into_one_long_string_are_too_long_before_they_fill_the_memory() {
+    let text = vec![b'x'; 2 * PAGE_BYTES];
+    let pointers = (0..700_000).map(|n| address(&text) + n % 1024);
+    let pointers: Vec<u64> = pointers.chain([0]).collect();
+    let read = own().strings(address(&pointers), &mut { STRINGS_MAX_BYTES });
+    assert_eq!(read, Err(MemoryError::TooLong));
+}
+
 #[test]
 fn a_null_array_is_empty_and_a_wild_one_a_fault() {
     assert_eq!(own().strings(0, &mut { 10 }), Ok(vec![]));
