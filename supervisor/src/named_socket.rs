@@ -170,9 +170,10 @@ impl SocketName {
         let name = path.file_name().ok_or_else(taken)?.to_owned();
         clear(&path, &directory.fd)?;
         // It gets its name when it hears: before, it would be taken for one that was left behind.
-        let mut unheard = name.clone();
-        unheard.push(format!(".{}", std::process::id()));
-        let listener = bound(&directory.fd, &unheard, terms).map_err(failed("listen at", &path))?;
+        let unheard = OsString::from(format!(".{:x}", std::process::id()));
+        let unheard_path = path.with_file_name(&unheard);
+        check_length(&unheard_path)?;
+        let listener = bound(&unheard_path, terms).map_err(failed("listen at", &path))?;
         let mut this = Self {
             file: identity(&directory.fd, &unheard),
             path,
@@ -241,7 +242,7 @@ fn clear(path: &Path, directory: &OwnedFd) -> Result<(), SocketError> {
     // A connection of another type tells whether it listens and is not heard: `EPROTOTYPE`, connect(2). One that
     // hears a single process would take this one for it.
     let is_dead = |error: io::Error| error.kind() == io::ErrorKind::ConnectionRefused;
-    if !UnixStream::connect(in_directory(directory, name)).is_err_and(is_dead)
+    if !UnixStream::connect(path).is_err_and(is_dead)
         || identity(directory, name) != Some(file_of(&seen))
     {
         return Err(SocketError::Live(path.to_owned()));
@@ -249,21 +250,14 @@ fn clear(path: &Path, directory: &OwnedFd) -> Result<(), SocketError> {
     unlinkat(directory, name, AtFlags::empty()).map_err(failed("remove the dead socket", path))
 }
 
-/// A socket at `name` in `directory`.
-fn bound(directory: &OwnedFd, name: &OsStr, terms: Terms) -> io::Result<OwnedFd> {
+fn bound(path: &Path, terms: Terms) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Unix, terms.kind, flags, None)?;
     if terms.passes_credentials {
         setsockopt(&socket, PassCred, &true)?;
     }
-    let address = UnixAddr::new(&in_directory(directory, name))?;
-    bind(socket.as_raw_fd(), &address)?;
+    bind(socket.as_raw_fd(), &UnixAddr::new(path)?)?;
     Ok(socket)
-}
-
-/// A path that is the same directory's whatever comes to cover it, and never too long for a socket's.
-fn in_directory(directory: &OwnedFd, name: &OsStr) -> PathBuf {
-    PathBuf::from(format!("/proc/self/fd/{}", directory.as_raw_fd())).join(name)
 }
 
 fn seen(directory: impl AsFd, name: &OsStr) -> Option<Stat> {
