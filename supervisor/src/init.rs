@@ -93,13 +93,13 @@ fn mount_proc() -> Result<(), SystemError> {
         let flags = MoveMountFlags::MOVE_MOUNT_F_EMPTY_PATH;
         move_mount(tree, "", CWD, point.as_slice(), flags).map_err(cannot(LAY))?;
     }
-    close(SYSCTLS).map_err(cannot("make `/proc/sys` read-only for the session"))
+    close(SYSCTLS.as_bytes()).map_err(cannot("make `/proc/sys` read-only for the session"))
 }
 
 /// What is mounted on `/proc`, but for the processes' own directories, which are others in here.
 fn held_mounts() -> std::io::Result<Vec<(Vec<u8>, OwnedFd)>> {
     let mut held: Vec<(Vec<u8>, OwnedFd)> = Vec::new();
-    for (point, _) in mounted_below(PROC)? {
+    for (point, _) in mounted_below(PROC.as_bytes())? {
         let below = point.strip_prefix(b"/proc/").unwrap_or_default();
         let is_process = below.first().is_some_and(u8::is_ascii_digit);
         let is_held = held.iter().any(|(over, _)| is_below(&point, over));

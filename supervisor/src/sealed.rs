@@ -2,13 +2,20 @@
 //!
 //! User 0 may write most of `/proc/sys` and `/sys` by owning it, without a capability: what it names
 //! as `core_pattern` the kernel starts outside every filter (tried). So the gate moves into a mount
-//! namespace in which these directories are read-only, and whoever it starts is in there with it.
+//! namespace in which these directories are read-only, wherever they are mounted, and whoever it starts is in
+//! there with it.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::statfs::{TMPFS_MAGIC, fstatfs};
+use nix::sys::statfs::{
+    CGROUP_SUPER_MAGIC, CGROUP2_SUPER_MAGIC, FsType, PROC_SUPER_MAGIC, SYSFS_MAGIC, TMPFS_MAGIC,
+    fstatfs,
+};
 use nix::sys::statvfs::{FsFlags, fstatvfs};
 use rustix::mount::{
     MountFlags, MountPropagationFlags, mount_bind_recursive, mount_change, mount_remount,
@@ -24,17 +31,28 @@ use crate::session::SessionError;
 use crate::system::cannot;
 use crate::tracee::{Procfs, whole_lines};
 
-/// The directories.
+/// The directories, where they are expected.
 const SEALED: [&str; 3] = ["/proc/sys", "/sys/kernel", "/sys/fs/cgroup"];
+
+const MOUNTS: &str = "/proc/self/mountinfo";
+
+/// The file systems that have them.
+const KERNELS: [FsType; 4] = [
+    PROC_SUPER_MAGIC,
+    SYSFS_MAGIC,
+    CGROUP_SUPER_MAGIC,
+    CGROUP2_SUPER_MAGIC,
+];
 
 /// Why they are not closed.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "cannot make `{directory}` read-only for a session of root ({error}), which could then undo the \
-     gate; run execward as a user of its own, or with --keep-caps, and nothing is promised against root"
+    "cannot make `{}` read-only for a session of root ({error}), which could then undo the \
+     gate; run execward as a user of its own, or with --keep-caps, and nothing is promised against root",
+    directory.display()
 )]
 pub(crate) struct SealError {
-    directory: &'static str,
+    directory: PathBuf,
     error: io::Error,
 }
 
@@ -71,17 +89,45 @@ pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
 /// If one of them can still be written.
 fn seal(own: &io::Result<()>) -> Result<(), SealError> {
     for directory in SEALED {
-        let sealed = match own {
-            Ok(()) => close(directory),
-            Err(error) => Err(io::Error::from(error.kind())),
-        };
-        if let Err(error) = sealed
-            && !is_closed_here(directory)
-        {
-            return Err(SealError { directory, error });
-        }
+        seal_directory(directory.as_bytes(), own)?;
+    }
+    for directory in open_elsewhere().map_err(failed(b"/proc"))? {
+        seal_directory(&directory, own)?;
     }
     Ok(())
+}
+
+fn seal_directory(directory: &[u8], own: &io::Result<()>) -> Result<(), SealError> {
+    let sealed = match own {
+        Ok(()) => close(directory),
+        Err(error) => Err(io::Error::from(error.kind())),
+    };
+    match sealed {
+        Err(error) if !is_closed_here(directory) => Err(failed(directory)(error)),
+        Ok(()) | Err(_) => Ok(()),
+    }
+}
+
+fn failed(directory: &[u8]) -> impl Fn(io::Error) -> SealError {
+    let directory = PathBuf::from(OsStr::from_bytes(directory));
+    move |error| SealError {
+        directory: directory.clone(),
+        error,
+    }
+}
+
+/// The same files where they are mounted once more, as below the root directory of another system. What hides
+/// such a mount is another's, and left as it is.
+fn open_elsewhere() -> io::Result<Vec<Vec<u8>>> {
+    let (root, mounts) = (Root::own()?, fs::read(MOUNTS)?);
+    let places = whole_lines(&mounts).filter_map(place_of_kernel);
+    let is_open = |place: &Vec<u8>| {
+        let is_kernels = root.find(place).is_ok_and(|file| {
+            fstatfs(&file).is_ok_and(|seen| KERNELS.contains(&seen.filesystem_type()))
+        });
+        is_kernels && !is_closed(place, &root, &mounts)
+    };
+    Ok(places.filter(is_open).collect())
 }
 
 /// A mount namespace in which later mounts of the outside appear, and none of it outside. The calling
@@ -93,7 +139,7 @@ fn own_namespace() -> io::Result<()> {
 }
 
 /// Makes a directory and every mount below it read-only.
-pub(crate) fn close(directory: &str) -> io::Result<()> {
+pub(crate) fn close(directory: &[u8]) -> io::Result<()> {
     mount_bind_recursive(directory, directory)?;
     for (point, flags) in mounted_below(directory)? {
         let flags = flags | MountFlags::BIND | MountFlags::RDONLY;
@@ -103,9 +149,9 @@ pub(crate) fn close(directory: &str) -> io::Result<()> {
 }
 
 /// Where something is mounted at `directory` or below, and how.
-pub(crate) fn mounted_below(directory: &str) -> io::Result<Vec<(Vec<u8>, MountFlags)>> {
-    let table = fs::read("/proc/self/mountinfo")?;
-    Ok(mounts_below(directory.as_bytes(), &table).collect())
+pub(crate) fn mounted_below(directory: &[u8]) -> io::Result<Vec<(Vec<u8>, MountFlags)>> {
+    let table = fs::read(MOUNTS)?;
+    Ok(mounts_below(directory, &table).collect())
 }
 
 /// Whether `path` is `directory` or lies in it.
@@ -188,9 +234,9 @@ fn place_of_kernel(line: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Whether a directory is closed already where this process is.
-fn is_closed_here(directory: &str) -> bool {
-    match (Root::own(), fs::read("/proc/self/mountinfo")) {
-        (Ok(root), Ok(mounts)) => is_closed(directory.as_bytes(), &root, &mounts),
+fn is_closed_here(directory: &[u8]) -> bool {
+    match (Root::own(), fs::read(MOUNTS)) {
+        (Ok(root), Ok(mounts)) => is_closed(directory, &root, &mounts),
         (Err(_), _) | (_, Err(_)) => false,
     }
 }

@@ -171,6 +171,35 @@ fn a_session_of_root_has_no_hold_on_the_kernel() {
     }
 }
 
+/// As where a machine has the root directory of another system: proc and sysfs are mounted there, too.
+#[test]
+fn what_is_mounted_a_second_time_is_closed_to_root_as_well() {
+    if !is_root() {
+        return skip("only root has what is taken away");
+    }
+    let script = "for at in \"a proc/sys/kernel/core_pattern\" sysfs/kernel/mm/ksm/run cgroup/cgroup.procs; do
+        (: >> \"$at\") 2>/dev/null && echo \"$at\"; done; echo kept >> plain/file; /bin/echo over";
+    let mounts = "mkdir -p 'a proc' sysfs cgroup plain && mount -t proc none 'a proc' && mount -t sysfs none sysfs && \
+                  mount -t cgroup2 none cgroup && mount --bind plain plain || exit 9; exec \"$@\"";
+    let by = |option: &str| {
+        let ground = Ground::full("").option(option);
+        let session = ground.command(&["sh", "-c", script]);
+        ground.end(under(
+            &["unshare", "-m", "sh", "-c", mounts, "sh"],
+            &session,
+        ))
+    };
+    let closed = by("--prompt=none");
+    assert_eq!(closed.stdout, "over\n", "{}", closed.stderr);
+    let open = by("--keep-caps");
+    assert_eq!(
+        open.stdout,
+        "a proc/sys/kernel/core_pattern\nsysfs/kernel/mm/ksm/run\ncgroup/cgroup.procs\nover\n",
+        "{}",
+        open.stderr
+    );
+}
+
 /// As in a container, where the runtime has closed these files or has not.
 #[test]
 fn what_cannot_be_closed_to_root_is_said_and_nothing_runs() {
