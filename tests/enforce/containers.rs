@@ -8,11 +8,7 @@ use execward_tests::{
 };
 use serde_json::{Value, json};
 
-/// Denies mkdir, asks about touch, and lets all else run.
-const RULES: &str = "[[deny]]\nid = \"no-mkdir\"\nprogram = \"mkdir\"\n\
-    [[ask]]\nid = \"touching\"\nprogram = \"touch\"\n";
-
-const SCRIPT: &str = "/bin/echo ran; /bin/mkdir denied; echo $?; /bin/touch asked; echo $?";
+use crate::three_verdicts::{CODE, RULES, SCRIPT, are_met};
 
 /// The session of a script in a container, and its ground.
 fn ran(container: Container, script: &str) -> (Ran, Ground) {
@@ -32,21 +28,8 @@ fn is_gated(container: impl Fn() -> Container, what: &str) {
 
 fn is_gated_by(container: Container, what: &str) {
     let (ran, ground) = ran(container, SCRIPT);
-    assert_eq!(ran.stdout, "ran\n126\n126\n", "{what}: {}", ran.stderr);
-    assert!(!ground.has("denied") && !ground.has("asked"), "{what}");
-    for (program, verdict, reason) in [
-        ("/bin/echo", "allow", "default"),
-        ("/bin/mkdir", "deny", "rule"),
-        ("/bin/touch", "deny", "no_approver"),
-    ] {
-        let decisions = ran.decisions(&[program]);
-        let decision = &decisions.first().expect(program)["decision"];
-        assert_eq!(decision["verdict"], verdict, "{what}: {decision}");
-        assert_eq!(decision["reason"], reason, "{what}: {decision}");
-    }
-    assert_eq!(ran.outcome(&["/bin/echo"])["result"], "verified", "{what}");
-    let ends = of_type(&ran.records, "session.end").count();
-    assert_eq!(ends, 1, "{what}");
+    assert_eq!(ran.code(), CODE, "{what}: {}", ran.stderr);
+    are_met(&ran.stdout, &ground, &ran.records, what);
 }
 
 #[test]

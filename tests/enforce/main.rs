@@ -49,6 +49,7 @@ mod table;
 mod task;
 mod terminal;
 mod threads;
+mod three_verdicts;
 mod tier;
 mod tools;
 mod unattended;

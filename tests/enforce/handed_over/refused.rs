@@ -5,7 +5,8 @@ use std::process::Command;
 use execward_tests::outside::{Handed, Outside};
 use execward_tests::{Ground, binary, is_root, of_type, skip};
 
-use super::{RULES, desk};
+use super::desk;
+use crate::three_verdicts::RULES;
 
 fn hands(form: &str, words: &[&str]) -> (Handed, Ground) {
     let desk = desk(RULES);
