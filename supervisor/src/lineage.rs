@@ -3,15 +3,12 @@
 //! It organises rules and questions. It is no boundary between processes that may trace each
 //! other, and a process of the session can break its own chain by ending its parent.
 
-use std::collections::HashMap;
-use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
 
 use execward_policy::{Ancestor, Lineage};
-use rustix::process::{PidfdFlags, pidfd_open};
 
 use crate::audit::{ExecId, History};
-use crate::tracee::{Procfs, Status, Tid, is_alive};
+use crate::tracee::{HeldProcesses, Procfs, Status, Tid};
 
 /// Most images remembered of one process. One that goes on has no provable history.
 const EXECS_MAX: usize = 64;
@@ -23,15 +20,11 @@ const DEPTH_MAX: usize = 1024;
 #[derive(Debug)]
 pub(crate) struct Lineages {
     gate: Tid,
-    processes: HashMap<Tid, Process>,
-    /// At how many processes the ended ones are dropped.
-    sweep_at: usize,
+    processes: HeldProcesses<Process>,
 }
 
 #[derive(Debug)]
 struct Process {
-    /// Readable once the process has ended: its number may be another's then.
-    pidfd: OwnedFd,
     /// The parent when it executed its first image here.
     parent: Tid,
     /// Its images with the execs that made it each of them, the latest first.
@@ -40,26 +33,17 @@ struct Process {
     is_cut: bool,
 }
 
-impl Process {
-    fn is_alive(&self) -> bool {
-        is_alive(self.pidfd.as_fd())
-    }
-}
-
 impl Lineages {
     pub(crate) fn new() -> Self {
         Self {
             gate: Tid::own(),
-            processes: HashMap::new(),
-            sweep_at: 64,
+            processes: HeldProcesses::new(),
         }
     }
 
     /// Notes that `exec` has made process `tgid` this image. It stands still at its exec-stop.
     pub(crate) fn executed(&mut self, tgid: Tid, parent: Tid, exec: ExecId, image: Arc<Ancestor>) {
-        if let Some(process) = self.processes.get_mut(&tgid)
-            && process.is_alive()
-        {
+        if let Some(process) = self.processes.get_mut(tgid) {
             // Again and again the same is one image of a history.
             if process
                 .execs
@@ -73,23 +57,13 @@ impl Lineages {
             process.execs.insert(0, (exec, image));
             return;
         }
-        let pidfd = tgid
-            .as_rustix()
-            .map(|pid| pidfd_open(pid, PidfdFlags::empty()));
-        match pidfd {
-            Some(Ok(pidfd)) => {
-                let process = Process {
-                    pidfd,
-                    parent,
-                    execs: vec![(exec, image)],
-                    is_cut: false,
-                };
-                self.processes.insert(tgid, process);
-            }
-            // Unknown to its descendants, whose chains break here.
-            Some(Err(_)) | None => drop(self.processes.remove(&tgid)),
-        }
-        self.sweep();
+        let process = Process {
+            parent,
+            execs: vec![(exec, image)],
+            is_cut: false,
+        };
+        // One that is not held is unknown to its descendants, whose chains break here.
+        self.processes.hold(tgid, process);
     }
 
     /// The history that leads to a task with this status, and its execs; `cmd` is where it begins.
@@ -117,7 +91,7 @@ impl Lineages {
         let mut is_whole = true;
         for _step in 0..DEPTH_MAX {
             // One that has executed nothing is what its parent is.
-            if let Some(process) = self.live(tgid) {
+            if let Some(process) = self.processes.get(tgid) {
                 visit(process);
                 // Another parent than at the exec: the one that it had is gone.
                 is_whole &= !process.is_cut && process.parent == parent;
@@ -139,23 +113,10 @@ impl Lineages {
 
     /// The parent of an ancestor. While both live, it is the one it was at the exec.
     fn parent_of(&self, tgid: Tid, proc: &Procfs) -> Option<Tid> {
-        let parent = self.live(tgid).map(|process| process.parent);
-        match parent.filter(|parent| self.live(*parent).is_some()) {
+        let parent = self.processes.get(tgid).map(|process| process.parent);
+        match parent.filter(|parent| self.processes.get(*parent).is_some()) {
             Some(parent) => Some(parent),
             None => proc.status(tgid).ok().map(|status| status.ppid),
-        }
-    }
-
-    fn live(&self, tgid: Tid) -> Option<&Process> {
-        self.processes
-            .get(&tgid)
-            .filter(|process| process.is_alive())
-    }
-
-    fn sweep(&mut self) {
-        if self.processes.len() >= self.sweep_at {
-            self.processes.retain(|_, process| process.is_alive());
-            self.sweep_at = (self.processes.len() * 2).max(64);
         }
     }
 }

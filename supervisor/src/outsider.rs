@@ -3,13 +3,12 @@
 
 mod sys;
 
-use std::collections::HashMap;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
+use rustix::process::{Signal, pidfd_send_signal};
 
 use crate::ptrace::CommandStatus;
-use crate::tracee::{TaskDir, Tid, is_alive};
+use crate::tracee::{HeldProcesses, TaskDir, Tid, is_alive};
 
 /// A process that became CMD somewhere else.
 #[derive(Debug)]
@@ -18,9 +17,7 @@ pub(crate) struct Outsider {
     task: TaskDir,
     /// Processes that have executed something: where they have another parent, nothing else tells that they are
     /// of the session.
-    members: HashMap<Tid, OwnedFd>,
-    /// At how many the ended ones are dropped.
-    sweep_at: usize,
+    members: HeldProcesses<()>,
 }
 
 impl Outsider {
@@ -29,38 +26,24 @@ impl Outsider {
         Self {
             pidfd,
             task,
-            members: HashMap::new(),
-            sweep_at: 64,
+            members: HeldProcesses::new(),
         }
     }
 
     /// Notes that process `tgid`, which stands still at its exec-stop, is of the session.
     pub(crate) fn executed(&mut self, tgid: Tid) {
-        let known = self.members.get(&tgid);
-        if known.is_some_and(|pidfd| is_alive(pidfd.as_fd())) {
-            return;
-        }
-        let pid = tgid.as_rustix();
-        match pid.map(|pid| pidfd_open(pid, PidfdFlags::empty())) {
-            Some(Ok(pidfd)) => drop(self.members.insert(tgid, pidfd)),
-            Some(Err(_)) | None => tracing::warn!(%tgid, "a member is not held"),
-        }
-        if self.members.len() >= self.sweep_at {
-            self.members.retain(|_, pidfd| is_alive(pidfd.as_fd()));
-            self.sweep_at = (self.members.len() * 2).max(64);
+        if self.members.get(tgid).is_none() {
+            self.members.hold(tgid, ());
         }
     }
 
     /// Those that live, CMD among them: all others of the session are below them, but what has executed nothing and
     /// lost its parent.
     pub(crate) fn live(&self) -> Vec<Tid> {
-        let cmd = [(self.task.tid(), &self.pidfd)].into_iter();
-        let members = self.members.iter().map(|(tgid, pidfd)| (*tgid, pidfd));
-        let others = members.filter(|(tgid, _)| *tgid != self.task.tid());
-        let live = cmd
-            .chain(others)
-            .filter(|(_, pidfd)| is_alive(pidfd.as_fd()));
-        live.map(|(tgid, _)| tgid).collect()
+        let cmd = self.task.tid();
+        let others = self.members.live().filter(|tgid| *tgid != cmd);
+        let cmd = Some(cmd).filter(|_| is_alive(self.pidfd.as_fd()));
+        cmd.into_iter().chain(others).collect()
     }
 
     /// Kills CMD, by what is held of it: its number may be another's as soon as it is reaped.

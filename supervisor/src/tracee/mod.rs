@@ -1,6 +1,7 @@
 //! Reading a task: its number, its proc directory, its status, its memory, its rights.
 
 mod credentials;
+mod held;
 mod lines;
 mod memory;
 mod pidfd;
@@ -9,6 +10,7 @@ mod status;
 mod tid;
 
 pub(crate) use credentials::{Credentials, as_task};
+pub(crate) use held::HeldProcesses;
 pub(crate) use lines::whole_lines;
 pub(crate) use memory::{Memory, MemoryError};
 pub(crate) use pidfd::is_alive;
