@@ -166,7 +166,7 @@ pub(crate) fn lead_session(
     plan: &Plan<'_>,
 ) -> Result<bool, SystemError> {
     if let Some(terminal) = terminal {
-        let owner = plan.user.as_ref().map(AnotherUser::uid);
+        let owner = plan.cmd.user().map(AnotherUser::uid);
         terminal::lead(terminal, owner).map_err(cannot("lead a session on CMD's terminal"))?;
     }
     Ok(terminal.is_some())
@@ -183,7 +183,7 @@ fn spawn_shim(
     let front = getppid();
     let group = getpgid(Some(front)).map_err(cannot(START))?;
     keep_on_exec(socket).map_err(cannot(START))?;
-    let rights = match &plan.user {
+    let rights = match plan.cmd.user() {
         Some(user) => user.rights(),
         None if plan.args.keep_caps => Rights::Keep,
         None => Rights::Drop,
@@ -193,9 +193,9 @@ fn spawn_shim(
         .arg("__shim")
         .arg(socket.as_raw_fd().to_string())
         .arg(rights.to_string())
-        .args(&plan.args.cmd)
+        .args(&plan.cmd.words)
         .env_clear()
-        .envs(environment(plan.user.as_ref()));
+        .envs(environment(plan.cmd.user()));
     let shim = if let Some(terminal) = terminal {
         in_foreground(terminal, &mut shim).map_err(cannot(START))?
     } else if plan.args.pid_namespace {

@@ -76,13 +76,12 @@ pub(crate) fn take(arguments: &[OsString]) -> Option<(Inherited, &[OsString])> {
     Some((inherited, rest))
 }
 
-/// Which of the caller's descriptors above 2 CMD gets: another user has no right to any, and a process of a
-/// container has its own.
+/// Which of the caller's descriptors above 2 CMD gets.
 pub(crate) fn commands_own<'c>(
     callers: &'c [RawFd],
     plan: &Plan<'_>,
 ) -> Result<&'c [RawFd], SystemError> {
-    if plan.user.is_none() && plan.newcomer.is_none() {
+    if plan.cmd.has_callers_descriptors() {
         return Ok(callers);
     }
     close_each(callers).map_err(cannot("close the caller's descriptors"))?;

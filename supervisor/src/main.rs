@@ -11,6 +11,7 @@ mod changeable;
 mod check;
 mod cli;
 mod clock;
+mod cmd;
 mod command;
 mod confinement;
 mod consent;

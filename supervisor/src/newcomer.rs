@@ -18,6 +18,7 @@ use nix::sys::socket::getsockopt;
 use nix::sys::socket::sockopt::{PeerCredentials, PeerPidfd};
 use rustix::process::{PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
+use crate::cmd::{Cmd, Origin};
 use crate::container::Surroundings;
 use crate::exec::SessionRoot;
 use crate::handover::receive_listener;
@@ -88,15 +89,6 @@ struct Peer {
     pid: Tid,
     uid: u32,
     pidfd: OwnedFd,
-}
-
-/// What a session's first record says of it.
-#[derive(Clone, Debug)]
-pub(crate) struct NewcomersNote {
-    pub(crate) pid: u32,
-    pub(crate) uid: u32,
-    pub(crate) cwd: Vec<u8>,
-    pub(crate) surroundings: Surroundings,
 }
 
 /// What may become CMD, with its listener.
@@ -238,24 +230,21 @@ impl Newcomer {
         Ok(strings(&self.task.read("environ")?))
     }
 
-    /// CMD and its arguments, as its shim was told.
+    /// What it is to be: called with the words that its shim was told.
     ///
     /// # Errors
     /// If it is gone.
-    pub(crate) fn cmd(&self) -> io::Result<Vec<OsString>> {
+    pub(crate) fn cmd(&self) -> io::Result<Cmd> {
         let words = strings(&self.task.read("cmdline")?);
-        let command = words.into_iter().skip_while(|word| word != b"--").skip(1);
-        Ok(command.map(OsString::from_vec).collect())
-    }
-
-    /// # Errors
-    /// If it is gone.
-    pub(crate) fn note(&self) -> io::Result<NewcomersNote> {
-        Ok(NewcomersNote {
-            pid: self.peer.pid.as_u32(),
-            uid: self.peer.uid,
+        let words = words.into_iter().skip_while(|word| word != b"--").skip(1);
+        Ok(Cmd {
+            words: words.map(OsString::from_vec).collect(),
             cwd: self.task.link_text("cwd")?,
             surroundings: Surroundings::of(&self.task, &self.root),
+            origin: Origin::HandedOver {
+                pid: self.peer.pid.as_u32(),
+                uid: self.peer.uid,
+            },
         })
     }
 

@@ -1,6 +1,5 @@
 //! What a session is to be, before anything of it is started; and how its log and its first line say so.
 
-use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
@@ -10,28 +9,23 @@ use nix::unistd::Uid;
 use crate::audit::{CommandNote, Limits, LogNote, SessionNote, SessionStart, Supervisor};
 use crate::cli::RunArgs;
 use crate::clock;
-use crate::container::Surroundings;
+use crate::cmd::{Cmd, Origin};
 use crate::grants::Granted;
 use crate::kernel::Kernel;
-use crate::newcomer::{Newcomer, NewcomersNote};
+use crate::newcomer::Newcomer;
 use crate::parking::Parking;
 use crate::past::Past;
-use crate::places::{self, Places};
+use crate::places::Places;
 use crate::policy::{InForce, LoadedPolicy, Scene, accept};
 use crate::session::SessionError;
-use crate::user::{AnotherUser, UserError};
+use crate::user::UserError;
 
 /// A session that is to start.
 #[derive(Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) args: &'a RunArgs,
     pub(crate) places: Places,
-    /// CMD and its arguments, as whoever starts it says.
-    pub(crate) cmd: Vec<OsString>,
-    /// As whom CMD runs, if that is another than who starts it.
-    pub(crate) user: Option<AnotherUser>,
-    /// The process of a container that becomes CMD, if that is no child of the gate's.
-    pub(crate) newcomer: Option<NewcomersNote>,
+    pub(crate) cmd: Cmd,
     pub(crate) note: SessionNote,
     pub(crate) policy: LoadedPolicy,
     pub(crate) granted: Granted,
@@ -46,8 +40,11 @@ impl<'a> Plan<'a> {
     /// no place.
     pub(crate) fn of(args: &'a RunArgs, newcomer: Option<&Newcomer>) -> Result<Self, SessionError> {
         let mut places = Places::of(&args.state)?;
-        let user = args.user.as_deref().map(AnotherUser::find).transpose()?;
-        if let Some(user) = &user {
+        let cmd = match newcomer {
+            None => Cmd::of_gate(args)?,
+            Some(newcomer) => newcomer.cmd().map_err(SessionError::Gone)?,
+        };
+        if let Some(user) = cmd.user() {
             places = places.with_home(user.home());
         }
         let note = session_note(args);
@@ -65,15 +62,7 @@ impl<'a> Plan<'a> {
             args,
             log: log.unwrap_or_else(|| places.log(&note.name)),
             places,
-            user,
-            cmd: match newcomer {
-                None => args.cmd.clone(),
-                Some(newcomer) => newcomer.cmd().map_err(SessionError::Gone)?,
-            },
-            newcomer: newcomer
-                .map(Newcomer::note)
-                .transpose()
-                .map_err(SessionError::Gone)?,
+            cmd,
             note,
             policy,
             granted,
@@ -84,7 +73,7 @@ impl<'a> Plan<'a> {
     /// Whether CMD is to be root, and without the capabilities to undo the gate: then the kernel's own
     /// files must be closed to it as well. Another user has no right to them anyway.
     pub(crate) fn closes_kernel(&self) -> bool {
-        Uid::effective().is_root() && self.user.is_none() && !self.args.keep_caps
+        Uid::effective().is_root() && self.cmd.user().is_none() && !self.args.keep_caps
     }
 
     /// Whether the session needs a mount namespace of its own.
@@ -97,7 +86,7 @@ impl<'a> Plan<'a> {
     /// # Errors
     /// What it could change, and by what.
     pub(crate) fn keep_from_user(&self, kernel: &Kernel) -> Result<(), UserError> {
-        let Some(user) = &self.user else {
+        let Some(user) = self.cmd.user() else {
             return Ok(());
         };
         let (files, directories) = self.kept();
@@ -129,17 +118,9 @@ impl<'a> Plan<'a> {
 
     /// The first record.
     pub(crate) fn session_start(&self, log: LogNote) -> SessionStart {
-        let show = |bytes: &[u8]| bytes.escape_ascii().to_string();
-        let cwd = match &self.newcomer {
-            Some(newcomer) => newcomer.cwd.clone(),
-            None => places::bytes(&std::env::current_dir().unwrap_or_default()),
-        };
-        let cmd: Vec<_> = self
-            .cmd
-            .iter()
-            .map(|word| word.as_bytes().to_vec())
-            .collect();
-        let cmd = self.policy.rules.redaction().argv(&cmd);
+        let words = self.cmd.words.iter().map(|word| word.as_bytes().to_vec());
+        let words: Vec<_> = words.collect();
+        let words = self.policy.rules.redaction().argv(&words);
         SessionStart {
             sup: Supervisor {
                 version: env!("CARGO_PKG_VERSION"),
@@ -147,14 +128,11 @@ impl<'a> Plan<'a> {
             },
             policy: self.policy.notes.clone(),
             kept: None,
-            cmd: CommandNote::of(cmd.iter().map(Masked::shown)),
-            cwd: show(&cwd),
+            cmd: CommandNote::of(words.iter().map(Masked::shown)),
+            cwd: self.cmd.cwd.escape_ascii().to_string(),
             uid: Uid::current().as_raw(),
-            cmd_uid: match &self.newcomer {
-                Some(newcomer) => Some(newcomer.uid),
-                None => self.user.as_ref().map(AnotherUser::uid),
-            },
-            handed_over: self.newcomer.as_ref().map(|newcomer| newcomer.pid),
+            cmd_uid: self.cmd.uid(),
+            handed_over: self.cmd.handed_over(),
             keeps_caps: self.keeps_caps(),
             pid_namespace: self.args.pid_namespace,
             is_observed: self.args.observe,
@@ -163,34 +141,29 @@ impl<'a> Plan<'a> {
                 .to_str()
                 .unwrap_or_default()
                 .to_owned(),
-            surroundings: match &self.newcomer {
-                Some(newcomer) => newcomer.surroundings.clone(),
-                None => Surroundings::seen(),
-            },
+            surroundings: self.cmd.surroundings.clone(),
             log,
         }
     }
 
     /// What whoever starts the session is told of it.
     pub(crate) fn in_words(&self, parking: &Parking, log: &LogNote) -> String {
-        let reach = match (&self.newcomer, &self.user) {
-            (Some(NewcomersNote { pid, uid, .. }), _) => {
+        let reach = match &self.cmd.origin {
+            Origin::HandedOver { pid, uid } => {
                 let kept = match self.keeps_caps() {
                     true => ", with its capabilities, and nothing is promised against it",
                     false => "",
                 };
                 format!("CMD is process {pid} (uid {uid}), which handed itself over{kept}")
             }
-            (None, Some(user)) => format!("CMD runs as {}", user.in_words()),
-            (None, None) if self.keeps_caps() => {
+            Origin::Lent(user) => format!("CMD runs as {}", user.in_words()),
+            Origin::Own if self.keeps_caps() => {
                 "root keeps its capabilities, and nothing is promised against it".into()
             }
-            (None, None) if self.args.hide_state => {
+            Origin::Own if self.args.hide_state => {
                 "policy, log and state are hidden from CMD".into()
             }
-            (None, None) => {
-                "policy and log lie within CMD's reach (with --user they do not)".into()
-            }
+            Origin::Own => "policy and log lie within CMD's reach (with --user they do not)".into(),
         };
         let reserve = match log.reserve_bytes {
             0 => " (nothing is set aside there for a full disk)",
@@ -215,11 +188,7 @@ impl<'a> Plan<'a> {
 
     /// Whether CMD is to be root and to keep its capabilities.
     fn keeps_caps(&self) -> bool {
-        let is_root = match &self.newcomer {
-            Some(newcomer) => newcomer.uid == 0,
-            None => Uid::effective().is_root(),
-        };
-        self.args.keep_caps && is_root
+        self.args.keep_caps && self.cmd.is_root()
     }
 }
 

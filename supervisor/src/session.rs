@@ -187,7 +187,7 @@ fn start(
         settled,
         beginning,
         signals,
-        cmd: plan.cmd,
+        cmd: plan.cmd.words,
         afterlife: Afterlife::of(args),
         is_observed: args.observe,
     };
@@ -217,7 +217,7 @@ fn candidate(
         let env = newcomer.environment().map_err(SessionError::Gone)?;
         return Ok((Candidate::of(newcomer), env));
     }
-    let env = user::in_environ(user::environment(plan.user.as_ref()));
+    let env = user::in_environ(user::environment(plan.cmd.user()));
     Ok((Candidate::spawned(terminal.as_ref(), plan)?, env))
 }
 
