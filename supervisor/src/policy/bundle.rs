@@ -60,10 +60,7 @@ impl Bundle {
             text: file.text.clone(),
         };
         let files: Vec<_> = read.iter().map(bundled).collect();
-        let root = Root::own().map_err(|errno| PolicyError::Read {
-            path: "/".into(),
-            error: errno.into(),
-        })?;
+        let root = Root::own().map_err(PolicyError::Root)?;
         let files_read = FileIncludes::below(&Arc::new(root));
         let includes = Recorder::of(&files_read);
         let sources = files.iter().map(|file| Source {

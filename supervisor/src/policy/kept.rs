@@ -160,10 +160,7 @@ impl Kept {
             workspace: self.workspace,
             tmp: self.tmp,
         };
-        let root = Root::own().map_err(|errno| PolicyError::Read {
-            path: "/".into(),
-            error: errno.into(),
-        })?;
+        let root = Root::own().map_err(PolicyError::Root)?;
         let scene = Scene::of(places, None, root)?;
         let includes = KeptIncludes {
             includes: BundledIncludes {

@@ -82,6 +82,9 @@ pub(crate) enum PolicyError {
         path: PathBuf,
         error: std::io::Error,
     },
+    /// Below which every path of a policy is.
+    #[error("cannot look at the root directory: {0}")]
+    Root(rustix::io::Errno),
     /// A workspace that is no workspace.
     #[error(
         "`{}` cannot be a workspace: a rule about it would be about everything; name a directory \
@@ -144,7 +147,8 @@ impl PolicyError {
     pub(crate) fn status(&self) -> ExitStatus {
         match self {
             Self::Exists(_) | Self::Command(_) => ExitStatus::Finding,
-            Self::Create { .. }
+            Self::Root(_)
+            | Self::Create { .. }
             | Self::ReadImport { .. }
             | Self::Show(_)
             | Self::Places(_)

@@ -38,7 +38,7 @@ impl Scene {
             workspace: found,
             tmp: places::bytes(&places::temporary()),
         };
-        let root = Root::own().map_err(|errno| failed(errno.into()))?;
+        let root = Root::own().map_err(PolicyError::Root)?;
         Self::of(places, named, root)
     }
 
@@ -52,10 +52,7 @@ impl Scene {
             workspace: b"/home/user/workspace".to_vec(),
             tmp: b"/tmp".to_vec(),
         };
-        let root = Root::own().map_err(|errno| PolicyError::Workspace {
-            path: "/".into(),
-            error: errno.into(),
-        })?;
+        let root = Root::own().map_err(PolicyError::Root)?;
         Self::of(places, None, root)
     }
 
