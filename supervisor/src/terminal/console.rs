@@ -273,9 +273,10 @@ impl Console {
 
     /// CMD has ended: what it wrote is still to be shown.
     pub(crate) fn end(&mut self) {
-        // The gate has said before what became of the last question.
+        // The gate has said before what became of the last question, and why nothing more is to be heard.
         self.hear();
         self.asking = None;
+        self.deaf = None;
         self.go_over();
         self.stage = Stage::After(PIECES_AT_END);
     }
