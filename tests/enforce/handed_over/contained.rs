@@ -201,7 +201,7 @@ fn a_container_whose_supervisor_is_killed_runs_nothing_more() {
     let outside = Outside::waiting(&desk, &room);
     let script = room.script(
         "script.sh",
-        "echo up; while /bin/true; do :; done; /bin/echo ran; while :; do :; done",
+        "echo up; while /bin/cat /dev/null; do :; done; /bin/echo ran; while :; do :; done",
     );
     let mut shim = outside.static_shim(&["sh", &script]);
     shim.env("PATH", "/bin");
