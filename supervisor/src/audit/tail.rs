@@ -191,9 +191,11 @@ impl<'a> Reader<'a> {
             place: self.place.clone(),
             error,
         };
-        serde_json::from_slice(&self.line)
-            .map(Some)
-            .map_err(damaged)
+        let record: Value = serde_json::from_slice(&self.line).map_err(damaged)?;
+        match record.get("type") {
+            Some(Value::String(_)) => Ok(Some(record)),
+            Some(_) | None => Err(damaged(serde::de::Error::missing_field("type"))),
+        }
     }
 }
 

@@ -15,7 +15,7 @@ pub(super) struct Entry<'a> {
     #[serde(default, borrow)]
     pub(super) v: Cow<'a, str>,
     /// `exec.decision`, `session.start` …
-    #[serde(default, rename = "type", borrow)]
+    #[serde(rename = "type", borrow)]
     pub(super) kind: Cow<'a, str>,
     #[serde(default, borrow)]
     pub(super) ts: Cow<'a, str>,
