@@ -13,8 +13,7 @@ use nix::sys::socket::{
     AddressFamily, Backlog, SockFlag, SockType, UnixAddr, bind, listen, setsockopt, socket,
 };
 use rustix::fs::{
-    AtFlags, FileType, Mode, OFlags, RenameFlags, Stat, chmodat, fstat, open, renameat_with,
-    statat, unlinkat,
+    AtFlags, FileType, Mode, OFlags, Stat, chmodat, fstat, linkat, open, statat, unlinkat,
 };
 use rustix::io::Errno;
 
@@ -194,15 +193,17 @@ impl SocketName {
         heard.map_err(failed("listen at", &self.path))
     }
 
+    /// By a link, which replaces nothing on any file system.
     fn get_name(&mut self, name: OsString) -> Result<(), SocketError> {
-        let (directory, flags) = (&self.directory, RenameFlags::NOREPLACE);
-        match renameat_with(directory, &self.name, directory, &name, flags) {
+        let directory = &self.directory;
+        match linkat(directory, &self.name, directory, &name, AtFlags::empty()) {
             // Another has come to listen there since it was looked at.
             Err(Errno::EXIST) => return Err(SocketError::Live(self.path.clone())),
-            named => named.map_err(failed("listen at", &self.path))?,
+            linked => linked.map_err(failed("listen at", &self.path))?,
         }
-        self.name = name;
-        Ok(())
+        let unheard = std::mem::replace(&mut self.name, name);
+        unlinkat(&self.directory, &unheard, AtFlags::empty())
+            .map_err(failed("listen at", &self.path))
     }
 
     pub(crate) fn path(&self) -> &Path {
