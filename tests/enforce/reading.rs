@@ -5,6 +5,7 @@ mod stats;
 mod tree;
 
 use std::fs;
+use std::io::Write;
 use std::process::{Command, Stdio};
 
 use execward_tests::{Ground, binary};
@@ -93,4 +94,37 @@ fn holds_for_any_log(ground: &Ground, words: &[&str]) -> String {
     drop(closed.stdout.take());
     assert!(closed.wait().expect("an end").success());
     whole
+}
+
+/// As of a log that was kept compressed.
+#[test]
+fn standard_input_is_read_as_a_log() {
+    let ground = ground();
+    for words in [
+        &["audit", "tail"][..],
+        &["audit", "tail", "--follow", "--lines", "3"],
+        &["audit", "stats", "--json"],
+        &["audit", "tree"],
+        &["audit", "export", "--as", "csv"],
+    ] {
+        let unfollowed = words.iter().filter(|word| **word != "--follow").copied();
+        let named: Vec<_> = unfollowed.chain(["audit.jsonl"]).collect();
+        let named = written(&ground, &named, 0);
+        let mut command = Command::new(binary("execward"));
+        command.args(words).arg("-").current_dir(ground.path(""));
+        let mut piped = command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("execward");
+        let log = fs::read(ground.path("audit.jsonl")).expect("a log");
+        let mut stdin = piped.stdin.take().expect("stdin");
+        stdin.write_all(&log).expect("a reader");
+        drop(stdin);
+        let output = piped.wait_with_output().expect("an end");
+        let read = String::from_utf8(output.stdout).expect("UTF-8");
+        // Figures name the log.
+        assert_eq!(read.replace("\"-\"", "\"audit.jsonl\""), named, "{words:?}");
+        assert!(output.status.success());
+    }
 }

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::os::fd::AsFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -54,6 +55,21 @@ impl fmt::Display for Place {
 type Identity = (u64, u64);
 
 impl Files {
+    /// Those of the log that somebody names: `-` is standard input, which is one.
+    ///
+    /// # Errors
+    /// If the log, or its directory, cannot be read.
+    pub(crate) fn named(path: &Path) -> io::Result<Self> {
+        if !is_standard_input(path) {
+            return Self::of(path);
+        }
+        let own = io::stdin().as_fd().try_clone_to_owned()?;
+        Ok(Self {
+            earlier: VecDeque::new(),
+            last: Some((path.to_owned(), File::from(own))),
+        })
+    }
+
     /// All of the log at `path`; of an earlier file's name that one alone.
     ///
     /// # Errors
@@ -123,6 +139,11 @@ impl Files {
             None => Ok(self.last.take()),
         }
     }
+}
+
+/// Whether a log that somebody names is none with a name of its own.
+pub(crate) fn is_standard_input(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 fn earlier_ones(path: &Path) -> io::Result<Vec<PathBuf>> {

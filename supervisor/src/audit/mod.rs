@@ -32,7 +32,7 @@ pub(crate) use chain::{Chain, digest, follows, hexadecimal};
 pub(crate) use checkpoint::forged;
 pub(crate) use checkpoint::{Checkpoint, is_signed};
 pub(crate) use exec_id::ExecId;
-pub(crate) use files::{Files, Place};
+pub(crate) use files::{Files, Place, is_standard_input};
 pub(crate) use inputs::{History, Inputs};
 
 pub(crate) use log::{Log, LogError};

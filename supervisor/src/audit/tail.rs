@@ -16,7 +16,7 @@ pub(crate) use filter::Filter;
 use filter::Sieve;
 use line::{one_line, printable};
 
-use super::files::{Files, Place};
+use super::files::{Files, Place, is_standard_input};
 
 /// How often a followed log is looked at for more.
 const LOOK_EVERY: Duration = Duration::from_millis(200);
@@ -87,10 +87,12 @@ pub(crate) fn tail(path: &Path, how: &Shown, out: &mut impl Write) -> Result<(),
     let mut sieve = Sieve::of(&how.filter);
     let mut damaged = None;
     let mut held: VecDeque<String> = VecDeque::new();
+    // Nothing comes behind the end of standard input.
+    let follows = how.follows && !is_standard_input(path);
     loop {
-        if reader.step(how.follows)? == Step::End {
+        if reader.step(follows)? == Step::End {
             flush(&mut held, out)?;
-            if !how.follows {
+            if !follows {
                 return damaged.map_or(Ok(()), Err);
             }
             thread::sleep(LOOK_EVERY);
@@ -122,7 +124,7 @@ pub(crate) fn tail(path: &Path, how: &Shown, out: &mut impl Write) -> Result<(),
 impl<'a> Reader<'a> {
     fn open(path: &'a Path) -> Result<Self, TailError> {
         let none = || io::Error::from(io::ErrorKind::NotFound);
-        let begun = Files::of(path).and_then(|mut files| {
+        let begun = Files::named(path).and_then(|mut files| {
             let (name, file) = files.next()?.ok_or_else(none)?;
             Ok((files, name, file))
         });

@@ -9,12 +9,12 @@ mod shown;
 mod tool;
 
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use execward_policy::{Decision, MASK};
 
 use crate::approval::ShownAmendment;
-use crate::audit::{TailError, escaped};
+use crate::audit::{TailError, escaped, is_standard_input};
 use crate::cli::{CheckArgs, ExplainArgs};
 use crate::clock;
 use crate::control::Scope;
@@ -114,7 +114,7 @@ pub(crate) fn check(args: &CheckArgs, out: &mut impl Write) -> Result<ExitStatus
 pub(crate) fn explain(args: &ExplainArgs, out: &mut impl Write) -> Result<ExitStatus, CheckError> {
     let places = Places::find()?;
     let log = log_meant(args.log.as_deref(), args.session.as_deref())?;
-    let has_place = log != Path::new("-");
+    let has_place = !is_standard_input(&log);
     let Some(id) = &args.id else {
         return match has_place {
             true => Ok(Again::of(&log)?.show(args.json, out)?),

@@ -43,7 +43,7 @@ pub(crate) struct LogArgs {
     /// The session whose log is meant [default: the newest]
     #[arg(long, value_name = "NAME", conflicts_with = "log", value_parser = session_name)]
     pub(crate) session: Option<String>,
-    /// The log
+    /// The log; for tail, stats and export `-` is standard input
     #[arg(value_name = "LOG")]
     pub(crate) log: Option<PathBuf>,
 }

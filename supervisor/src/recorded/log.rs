@@ -6,7 +6,7 @@ use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 use super::Record;
-use crate::audit::{Files, Place, TailError};
+use crate::audit::{Files, Place, TailError, is_standard_input};
 use crate::check::CheckError;
 
 /// Largest record that is read, in bytes. The gate writes none so long.
@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>, CheckError> {
         error,
     };
     let mut text = Vec::new();
-    if path == Path::new("-") {
+    if is_standard_input(path) {
         io::stdin().take(RECORD_MAX_BYTES).read_to_end(&mut text)
     } else {
         let file = File::open(path).map_err(failed)?;
@@ -95,7 +95,7 @@ pub(crate) struct Lines {
     line: Vec<u8>,
     place: Place,
     /// What is read behind the present one.
-    files: Option<Files>,
+    files: Files,
 }
 
 /// A line that is not empty.
@@ -119,28 +119,21 @@ impl Lines {
     /// # Errors
     /// If it cannot be read.
     pub(crate) fn open(path: &Path) -> Result<Self, TailError> {
-        let mut lines = Self {
+        Ok(Self {
             path: path.to_owned(),
             reader: Box::new(io::empty()),
             line: Vec::new(),
             place: Place::beginning(path, path),
-            files: None,
-        };
-        if path == Path::new("-") {
-            lines.reader = Box::new(io::stdin().lock());
-        } else {
-            lines.files = Some(Files::of(path).map_err(|error| failed(path, error))?);
-        }
-        Ok(lines)
+            files: Files::named(path).map_err(|error| failed(path, error))?,
+        })
     }
 
     /// Goes on with the next file; whether there is one.
     fn turn_over(&mut self) -> Result<bool, TailError> {
         // More than a core keeps near is slower.
         const BUFFER_BYTES: usize = 64 << 10;
-        let next = self.files.as_mut().map(Files::next).transpose();
-        let next = next.map_err(|error| failed(&self.path, error))?;
-        let Some((path, file)) = next.flatten() else {
+        let next = self.files.next();
+        let Some((path, file)) = next.map_err(|error| failed(&self.path, error))? else {
             return Ok(false);
         };
         self.reader = Box::new(BufReader::with_capacity(BUFFER_BYTES, file));
