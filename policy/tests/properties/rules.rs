@@ -1,6 +1,6 @@
 //! What a rule more or less does, and what the order of rules does not.
 
-use execward_policy::{Action, Decision, Explanation, Hit, Layer, Rule};
+use execward_policy::{Action, Decision, ExecRequest, Explanation, Hit, Layer, Rule};
 use proptest::prelude::*;
 
 use crate::calls::{call, calls, many_calls};
@@ -36,8 +36,8 @@ fn shuffled(policy: DraftPolicy) -> impl Strategy<Value = DraftPolicy> {
     )
 }
 
-/// Whether a verdict may be what the rules that hold lead to.
-fn follows(explanation: &Explanation<'_>) -> bool {
+/// Whether a verdict may be what the rules that hold for `request` lead to.
+fn follows(request: &ExecRequest, explanation: &Explanation<'_>) -> bool {
     let verdict = &explanation.verdict;
     let first = |action, may_be_lifted| {
         let mut hits = explanation.hits.iter();
@@ -48,8 +48,16 @@ fn follows(explanation: &Explanation<'_>) -> bool {
         return verdict.decision() == Decision::Deny && rule == Some(deny.rule.key());
     }
     if let Some(ask) = first(Action::Ask, false) {
+        // What asks about rights goes apart from what else asks, and the stricter of the two is taken.
+        let interpreters = request.interpreters.iter().map(|it| &it.file);
+        let mut files = interpreters.chain([&request.program]);
+        let is_ask = |hit: &&Hit<'_>| hit.rule.action() == Action::Ask && !hit.is_lifted;
+        let others = files
+            .any(|file| file.gains_rights)
+            .then_some(&explanation.hits);
+        let mut asks = others.into_iter().flatten().filter(is_ask).chain([ask]);
         return verdict.unanswered() == Decision::Deny
-            && (rule.is_none() || rule == Some(ask.rule.key()));
+            && rule.is_none_or(|rule| asks.any(|ask| ask.rule.key() == rule));
     }
     // An allow that holds for the program may still want its interpreters allowed.
     let allow = first(Action::Allow, true);
@@ -148,7 +156,7 @@ proptest! {
         let ruleset = policy.load();
         for call in &calls {
             let explanation = ruleset.explain(&call.request, call.now);
-            prop_assert!(follows(&explanation), "{explanation:?}");
+            prop_assert!(follows(&call.request, &explanation), "{explanation:?}");
             for hit in explanation.hits.iter().filter(|hit| hit.is_lifted) {
                 let is_higher = |rule: &Rule| rule.layer() > hit.rule.layer();
                 let mut others = ruleset.rules();
