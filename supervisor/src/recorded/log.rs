@@ -172,10 +172,16 @@ impl<'a> Line<'a> {
     /// # Errors
     /// If it is no record.
     pub(crate) fn record(&self) -> Result<Record<'a>, Damage> {
-        Record::parse(self.text).map_err(|error| Damage {
-            place: self.place.clone(),
-            error,
-        })
+        let typed = |record: Record<'a>| match record.kind.is_empty() {
+            true => Err(serde::de::Error::missing_field("type")),
+            false => Ok(record),
+        };
+        Record::parse(self.text)
+            .and_then(typed)
+            .map_err(|error| Damage {
+                place: self.place.clone(),
+                error,
+            })
     }
 
     /// Where it is.

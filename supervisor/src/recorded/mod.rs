@@ -29,7 +29,7 @@ pub(crate) struct Record<'a> {
     #[serde(default, borrow)]
     v: Cow<'a, str>,
     /// `exec.decision`, `session.start` …
-    #[serde(rename = "type", borrow)]
+    #[serde(default, rename = "type", borrow)]
     pub(crate) kind: Cow<'a, str>,
     #[serde(default, borrow)]
     ts: Cow<'a, str>,
