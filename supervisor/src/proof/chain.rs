@@ -74,7 +74,8 @@ impl Chain {
     /// Goes on with `entry`; what is wrong with it. Behind a fault it goes on from there.
     pub(super) fn follow(&mut self, entry: &Entry<'_>, place: &Place) -> Vec<Fault> {
         let mut faults = Vec::new();
-        let due = self.last + 1;
+        // What is forged may have any number; behind the highest nothing is next.
+        let due = self.last.saturating_add(1);
         if !entry.is_whole {
             faults.push(Fault::Changed);
         } else if self.is_over {
@@ -115,8 +116,8 @@ impl Chain {
             .flatten();
         self.is_lost = false;
         self.key.clone_from(&checkpoint.next);
-        self.epoch = checkpoint.epoch + 1;
-        self.unsigned = entry.seq + 1;
+        self.epoch = checkpoint.epoch.saturating_add(1);
+        self.unsigned = entry.seq.saturating_add(1);
         fault
     }
 
@@ -134,7 +135,9 @@ impl Chain {
         if !self.key.as_ref().is_some_and(is_the_one) {
             return Some(Fault::Signature { first, last });
         }
-        let is_all = checkpoint.first == first && checkpoint.first + checkpoint.count == last + 1;
+        let behind = |seq: u64, count: u64| u128::from(seq) + u128::from(count);
+        let is_all = checkpoint.first == first
+            && behind(checkpoint.first, checkpoint.count) == behind(last, 1);
         let cover = Fault::Cover {
             first: checkpoint.first,
             due: first,

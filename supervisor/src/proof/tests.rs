@@ -65,6 +65,25 @@ fn an_inserted_record_and_a_repeated_one_are_found_behind_it() {
 }
 
 #[test]
+fn no_number_is_too_high_to_be_told() {
+    for key in ["\"seq\":", "\"epoch\":", "\"first\":", "\"count\":"] {
+        let logged = Logged::written();
+        let with_key = |line: &String| line.contains(key);
+        let mut lines = (0..logged.files().len()).flat_map(|file| logged.lines(file));
+        let line = lines.find(|line| with_key(line)).expect(key);
+        let (before, rest) = line.split_once(key).unwrap();
+        let behind = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        let forged = format!("{before}{key}{}{behind}", u64::MAX);
+        logged.change(1, |lines| {
+            lines
+                .splice(2..2, [forged.clone(), forged.clone()])
+                .for_each(drop)
+        });
+        assert!(logged.found(State::Altered).len() > 1, "{key}");
+    }
+}
+
+#[test]
 fn reordered_records_are_found_where_the_first_is() {
     let logged = Logged::written();
     logged.change(1, |lines| lines.swap(4, 5));
