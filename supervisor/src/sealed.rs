@@ -8,7 +8,9 @@
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, unshare};
@@ -56,11 +58,12 @@ pub(crate) struct SealError {
     error: io::Error,
 }
 
-/// The kernel as CMD is to see it: with these directories closed, if they need to be.
+/// The kernel as CMD is to see it: with these directories closed, if they need to be, and no other way into them
+/// by its directory or by what it has of `callers`, descriptors above 2.
 ///
 /// # Errors
 /// If they cannot be closed, or proc or the root directory cannot be looked at.
-pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
+pub(crate) fn kernel(plan: &Plan<'_>, callers: &[RawFd]) -> Result<Kernel, SessionError> {
     const LOOK: &str = "look at proc and at the root directory";
     if !plan.needs_namespace() {
         return Ok(Kernel::open().map_err(cannot(LOOK))?);
@@ -70,6 +73,8 @@ pub(crate) fn kernel(plan: &Plan<'_>) -> Result<Kernel, SessionError> {
     let own = own_namespace();
     if plan.closes_kernel() {
         seal(&own)?;
+        enter_anew()?;
+        refuse_descriptors(callers)?;
     }
     match own {
         Err(error) if plan.args.hide_state => return Err(HideError::Namespace(error).into()),
@@ -128,6 +133,44 @@ fn open_elsewhere() -> io::Result<Vec<Vec<u8>>> {
         is_kernels && !is_closed(place, &root, &mounts)
     };
     Ok(places.filter(is_open).collect())
+}
+
+/// Enters the current directory by its path, if it is one of the kernel's: what was entered before lies below what
+/// is closed by now.
+fn enter_anew() -> Result<(), SealError> {
+    const HERE: &[u8] = b"/proc/self/cwd";
+    let Some(before) = kernels_directory(HERE) else {
+        return Ok(());
+    };
+    let path = std::env::current_dir().map_err(failed(b"."))?;
+    std::env::set_current_dir(&path).map_err(failed(path.as_os_str().as_bytes()))?;
+    match kernels_directory(HERE) {
+        Some(after) if after == before => Ok(()),
+        Some(_) | None => Err(failed(path.as_os_str().as_bytes())(io::Error::other(
+            "the current directory is hidden or no longer mounted there",
+        ))),
+    }
+}
+
+/// Through a directory that was opened before, everything below it can be reached as it was.
+fn refuse_descriptors(callers: &[RawFd]) -> Result<(), SealError> {
+    for fd in [0, 1, 2].iter().chain(callers) {
+        let link = format!("/proc/self/fd/{fd}");
+        if kernels_directory(link.as_bytes()).is_some() {
+            let path = fs::read_link(&link).map_err(failed(link.as_bytes()))?;
+            let why = format!("descriptor {fd} of whoever starts execward is open there; close it");
+            return Err(failed(path.as_os_str().as_bytes())(io::Error::other(why)));
+        }
+    }
+    Ok(())
+}
+
+/// Which one, if `path` leads to a directory of the kernel's.
+fn kernels_directory(path: &[u8]) -> Option<(u64, u64)> {
+    let path = OsStr::from_bytes(path);
+    let seen = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
+    let kind = nix::sys::statfs::statfs(path).ok()?.filesystem_type();
+    KERNELS.contains(&kind).then(|| (seen.dev(), seen.ino()))
 }
 
 /// A mount namespace in which later mounts of the outside appear, and none of it outside. The calling

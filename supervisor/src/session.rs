@@ -141,7 +141,7 @@ fn start(
     // Outside the session's mount namespace, whose `/proc` may come to be another.
     let analyser = Analyser::start("/proc/self/exe").map_err(cannot(KEEP_PARSER))?;
     let messenger = outward::messenger(&plan.policy.rules, &plan.policy.scene.places.workspace)?;
-    let mut kernel = kernel(&plan, newcomer.as_ref())?;
+    let mut kernel = kernel(&plan, callers, newcomer.as_ref())?;
     let (log, log_note) = prepared_log(&plan, &mut kernel)?;
     let alive = plan.past.begin(&plan.note, &kernel.proc)?;
     prctl::set_child_subreaper(true).map_err(cannot(ADOPT))?;
@@ -200,9 +200,13 @@ fn start(
 }
 
 /// The kernel as CMD is to see it.
-fn kernel(plan: &Plan<'_>, newcomer: Option<&Newcomer>) -> Result<Kernel, SessionError> {
+fn kernel(
+    plan: &Plan<'_>,
+    callers: &[RawFd],
+    newcomer: Option<&Newcomer>,
+) -> Result<Kernel, SessionError> {
     match newcomer {
-        None => sealed::kernel(plan),
+        None => sealed::kernel(plan, callers),
         Some(newcomer) => newcomer.kernel().map_err(SessionError::Gone),
     }
 }

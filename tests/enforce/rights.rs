@@ -200,6 +200,58 @@ fn what_is_mounted_a_second_time_is_closed_to_root_as_well() {
     );
 }
 
+/// What was entered or opened before lies below what is closed.
+#[test]
+fn a_directory_that_root_was_in_or_had_open_is_no_way_around() {
+    if !is_root() {
+        return skip("only root has what is taken away");
+    }
+    let session = |ground: &Ground| {
+        ground.command(&[
+            "sh",
+            "-c",
+            "(: >> core_pattern) 2>/dev/null && echo open; echo over",
+        ])
+    };
+    let by = |option: &str, before: &str| {
+        let ground = Ground::full("").option(option);
+        let command = under(
+            &[
+                "unshare",
+                "-m",
+                "sh",
+                "-c",
+                &format!("{before} exec \"$@\""),
+                "sh",
+            ],
+            &session(&ground),
+        );
+        ground.end(command)
+    };
+    let inside = "cd /proc/sys/kernel;";
+    let closed = by("--prompt=none", inside);
+    assert_eq!(closed.stdout, "over\n", "{}", closed.stderr);
+    assert_eq!(by("--keep-caps", inside).stdout, "open\nover\n");
+    for hidden in [
+        "mkdir at; mount -t proc none at; cd at/sys/kernel; umount -l ../..;",
+        "mkdir at; mount -t proc none at; cd at/sys/kernel; mount -t tmpfs none ../..;",
+        "exec 7</proc/sys/kernel;",
+        "exec 7</proc;",
+    ] {
+        let refused = by("--prompt=none", hidden);
+        assert_eq!(
+            (refused.code(), refused.stdout.as_str()),
+            (Some(125), ""),
+            "{hidden}"
+        );
+        assert!(
+            refused.stderr.contains("read-only for a session of root"),
+            "{}",
+            refused.stderr
+        );
+    }
+}
+
 /// As in a container, where the runtime has closed these files or has not.
 #[test]
 fn what_cannot_be_closed_to_root_is_said_and_nothing_runs() {
