@@ -108,6 +108,7 @@ mod tracee;
 mod user;
 mod vfork;
 mod watch;
+mod way_out;
 mod withdrawal;
 
 use std::ffi::OsString;

@@ -76,9 +76,10 @@ impl<'a> Plan<'a> {
         Uid::effective().is_root() && self.cmd.user().is_none() && !self.args.keep_caps
     }
 
-    /// Whether the session needs a mount namespace of its own.
+    /// Whether the session needs a mount namespace that the gate makes: a process of a container has one.
     pub(crate) fn needs_namespace(&self) -> bool {
-        self.closes_kernel() || self.args.hide_state || self.args.pid_namespace
+        let has_use = self.closes_kernel() || self.args.hide_state || self.args.pid_namespace;
+        has_use && self.cmd.handed_over().is_none()
     }
 
     /// Makes sure that another user, as whom CMD runs, can change nothing of what is kept from it.

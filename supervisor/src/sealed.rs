@@ -10,7 +10,6 @@ use std::fs;
 use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::PathBuf;
 
 use nix::sched::{CloneFlags, unshare};
@@ -32,6 +31,7 @@ use crate::root::Root;
 use crate::session::SessionError;
 use crate::system::cannot;
 use crate::tracee::{Procfs, whole_lines};
+use crate::way_out;
 
 /// The directories, where they are expected.
 const SEALED: [&str; 3] = ["/proc/sys", "/sys/kernel", "/sys/fs/cgroup"];
@@ -58,11 +58,11 @@ pub(crate) struct SealError {
     error: io::Error,
 }
 
-/// The kernel as CMD is to see it: with these directories closed, if they need to be, and no other way into them
-/// by its directory or by what it has of `callers`, descriptors above 2.
+/// The kernel as CMD is to see it: with these directories closed, if they need to be, and in a mount namespace of its
+/// own, out of which none of `callers` leads, its descriptors above 2.
 ///
 /// # Errors
-/// If they cannot be closed, or proc or the root directory cannot be looked at.
+/// If they cannot be closed, if something leads out, or if proc or the root directory cannot be looked at.
 pub(crate) fn kernel(plan: &Plan<'_>, callers: &[RawFd]) -> Result<Kernel, SessionError> {
     const LOOK: &str = "look at proc and at the root directory";
     if !plan.needs_namespace() {
@@ -73,8 +73,10 @@ pub(crate) fn kernel(plan: &Plan<'_>, callers: &[RawFd]) -> Result<Kernel, Sessi
     let own = own_namespace();
     if plan.closes_kernel() {
         seal(&own)?;
-        enter_anew()?;
-        refuse_descriptors(callers)?;
+    }
+    if own.is_ok() {
+        way_out::refuse_descriptors(callers)?;
+        way_out::enter_anew()?;
     }
     match own {
         Err(error) if plan.args.hide_state => return Err(HideError::Namespace(error).into()),
@@ -126,51 +128,13 @@ fn failed(directory: &[u8]) -> impl Fn(io::Error) -> SealError {
 fn open_elsewhere() -> io::Result<Vec<Vec<u8>>> {
     let (root, mounts) = (Root::own()?, fs::read(MOUNTS)?);
     let places = whole_lines(&mounts).filter_map(place_of_kernel);
-    let is_open = |place: &Vec<u8>| {
-        let is_kernels = root.find(place).is_ok_and(|file| {
-            fstatfs(&file).is_ok_and(|seen| KERNELS.contains(&seen.filesystem_type()))
-        });
-        is_kernels && !is_closed(place, &root, &mounts)
+    // What cannot be looked at is open.
+    let is_anothers = |place: &[u8]| {
+        let kind = root.find(place).map(|file| fstatfs(&file));
+        matches!(kind, Ok(Ok(kind)) if !KERNELS.contains(&kind.filesystem_type()))
     };
+    let is_open = |place: &Vec<u8>| !is_anothers(place) && !is_closed(place, &root, &mounts);
     Ok(places.filter(is_open).collect())
-}
-
-/// Enters the current directory by its path, if it is one of the kernel's: what was entered before lies below what
-/// is closed by now.
-fn enter_anew() -> Result<(), SealError> {
-    const HERE: &[u8] = b"/proc/self/cwd";
-    let Some(before) = kernels_directory(HERE) else {
-        return Ok(());
-    };
-    let path = std::env::current_dir().map_err(failed(b"."))?;
-    std::env::set_current_dir(&path).map_err(failed(path.as_os_str().as_bytes()))?;
-    match kernels_directory(HERE) {
-        Some(after) if after == before => Ok(()),
-        Some(_) | None => Err(failed(path.as_os_str().as_bytes())(io::Error::other(
-            "the current directory is hidden or no longer mounted there",
-        ))),
-    }
-}
-
-/// Through a directory that was opened before, everything below it can be reached as it was.
-fn refuse_descriptors(callers: &[RawFd]) -> Result<(), SealError> {
-    for fd in [0, 1, 2].iter().chain(callers) {
-        let link = format!("/proc/self/fd/{fd}");
-        if kernels_directory(link.as_bytes()).is_some() {
-            let path = fs::read_link(&link).map_err(failed(link.as_bytes()))?;
-            let why = format!("descriptor {fd} of whoever starts execward is open there; close it");
-            return Err(failed(path.as_os_str().as_bytes())(io::Error::other(why)));
-        }
-    }
-    Ok(())
-}
-
-/// Which one, if `path` leads to a directory of the kernel's.
-fn kernels_directory(path: &[u8]) -> Option<(u64, u64)> {
-    let path = OsStr::from_bytes(path);
-    let seen = fs::metadata(path).ok().filter(fs::Metadata::is_dir)?;
-    let kind = nix::sys::statfs::statfs(path).ok()?.filesystem_type();
-    KERNELS.contains(&kind).then(|| (seen.dev(), seen.ino()))
 }
 
 /// A mount namespace in which later mounts of the outside appear, and none of it outside. The calling

@@ -55,6 +55,7 @@ use crate::threads::Threads;
 use crate::tracee::Tid;
 use crate::user;
 use crate::watch::{Pulse, Watch};
+use crate::way_out;
 
 pub(crate) use error::SessionError;
 
@@ -62,6 +63,7 @@ pub(crate) use error::SessionError;
 pub(crate) const ADOPT: &str = "adopt the session's orphans (PR_SET_CHILD_SUBREAPER)";
 pub(crate) const CLOSE_MEMORY: &str = "close own memory to others (PR_SET_DUMPABLE)";
 const CONFINE: &str = "give up what the gate needs no more (seccomp)";
+const LOOK: &str = "look at the process that becomes CMD";
 const KEEP_PARSER: &str = "start the process that keeps the parser of texts";
 pub(crate) const TAKE_SIGNALS: &str = "read signals from a descriptor (signalfd)";
 
@@ -162,7 +164,7 @@ fn start(
 
     let (listener, version) = candidate.listener()?;
     let (settled, beginning) = begun_with(&kernel, &candidate, env)?;
-    hidden::hide_if_asked(&plan)?;
+    finish_namespace(&plan, &kernel, &candidate)?;
     confinement::confine().map_err(cannot(CONFINE))?;
     // A front that failed meanwhile has said that nothing ran.
     link.await_ready()
@@ -231,7 +233,6 @@ fn begun_with(
     candidate: &Candidate,
     env: Vec<Vec<u8>>,
 ) -> Result<(Settled, Beginning), SessionError> {
-    const LOOK: &str = "look at the process that becomes CMD";
     let task = kernel.proc.task(Tid::new(candidate.pid()));
     let task = task.map_err(cannot(LOOK))?;
     let status = task.status().map_err(io::Error::other);
@@ -239,6 +240,21 @@ fn begun_with(
     let root = kernel.session.root().try_clone().map_err(cannot(LOOK))?;
     let settled = Settled::since_now(status.credentials, kernel.own.clone(), root);
     Ok((settled, Beginning::of(&task, env)))
+}
+
+/// Covers what is to be hidden, behind which nothing more is mounted.
+fn finish_namespace(
+    plan: &Plan<'_>,
+    kernel: &Kernel,
+    candidate: &Candidate,
+) -> Result<(), SessionError> {
+    if !plan.needs_namespace() {
+        return Ok(());
+    }
+    hidden::hide_if_asked(plan)?;
+    let task = kernel.proc.task(Tid::new(candidate.pid()));
+    let task = task.map_err(cannot(LOOK))?;
+    Ok(way_out::check_directory(&task, kernel.session.root())?)
 }
 
 /// Tells the front before CMD may go: its first word is not CMD's last.

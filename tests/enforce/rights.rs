@@ -171,6 +171,15 @@ fn a_session_of_root_has_no_hold_on_the_kernel() {
     }
 }
 
+/// The session of a script in a mount namespace for which a shell has done `before`, and its ground.
+fn in_mounts(option: &str, before: &str, script: &str) -> (Ran, Ground) {
+    let ground = Ground::full("").option(option);
+    let session = ground.command(&["sh", "-c", script]);
+    let prepared = format!("{before}; exec \"$@\"");
+    let shell = ["unshare", "-m", "sh", "-c", &prepared, "sh"];
+    (ground.end(under(&shell, &session)), ground)
+}
+
 /// As where a machine has the root directory of another system: proc and sysfs are mounted there, too.
 #[test]
 fn what_is_mounted_a_second_time_is_closed_to_root_as_well() {
@@ -180,14 +189,11 @@ fn what_is_mounted_a_second_time_is_closed_to_root_as_well() {
     let script = "for at in \"a proc/sys/kernel/core_pattern\" sysfs/kernel/mm/ksm/run cgroup/cgroup.procs; do
         (: >> \"$at\") 2>/dev/null && echo \"$at\"; done; echo kept >> plain/file; /bin/echo over";
     let mounts = "mkdir -p 'a proc' sysfs cgroup plain && mount -t proc none 'a proc' && mount -t sysfs none sysfs && \
-                  mount -t cgroup2 none cgroup && mount --bind plain plain || exit 9; exec \"$@\"";
+                  mount -t cgroup2 none cgroup && mount --bind plain plain || exit 9";
     let by = |option: &str| {
-        let ground = Ground::full("").option(option);
-        let session = ground.command(&["sh", "-c", script]);
-        ground.end(under(
-            &["unshare", "-m", "sh", "-c", mounts, "sh"],
-            &session,
-        ))
+        let (ran, ground) = in_mounts(option, mounts, script);
+        assert!(ground.has("plain/file"));
+        ran
     };
     let closed = by("--prompt=none");
     assert_eq!(closed.stdout, "over\n", "{}", closed.stderr);
@@ -200,53 +206,56 @@ fn what_is_mounted_a_second_time_is_closed_to_root_as_well() {
     );
 }
 
-/// What was entered or opened before lies below what is closed.
+/// What was entered or opened before is as it was mounted then.
 #[test]
 fn a_directory_that_root_was_in_or_had_open_is_no_way_around() {
     if !is_root() {
         return skip("only root has what is taken away");
     }
-    let session = |ground: &Ground| {
-        ground.command(&[
-            "sh",
-            "-c",
-            "(: >> core_pattern) 2>/dev/null && echo open; echo over",
-        ])
-    };
-    let by = |option: &str, before: &str| {
-        let ground = Ground::full("").option(option);
-        let command = under(
-            &[
-                "unshare",
-                "-m",
-                "sh",
-                "-c",
-                &format!("{before} exec \"$@\""),
-                "sh",
-            ],
-            &session(&ground),
-        );
-        ground.end(command)
-    };
-    let inside = "cd /proc/sys/kernel;";
+    let script = "for at in core_pattern /proc/self/fd/7/proc/sys/kernel/core_pattern; do
+        [ -e $at ] && (: >> $at) 2>/dev/null && echo open; done; echo over";
+    let by = |option: &str, before: &str| in_mounts(option, before, script).0;
+    let inside = "cd /proc/sys/kernel";
     let closed = by("--prompt=none", inside);
     assert_eq!(closed.stdout, "over\n", "{}", closed.stderr);
     assert_eq!(by("--keep-caps", inside).stdout, "open\nover\n");
-    for hidden in [
-        "mkdir at; mount -t proc none at; cd at/sys/kernel; umount -l ../..;",
-        "mkdir at; mount -t proc none at; cd at/sys/kernel; mount -t tmpfs none ../..;",
-        "exec 7</proc/sys/kernel;",
-        "exec 7</proc;",
+    assert_eq!(by("--keep-caps", "exec 7</").stdout, "open\nover\n");
+    let removed = by("--prompt=none", "mkdir gone; cd gone; rmdir ../gone");
+    assert_eq!(removed.stdout, "over\n", "{}", removed.stderr);
+    const ENTERED: &str = "from in there CMD would reach what execward closes or hides";
+    const OPEN: &str = "by which CMD would reach what execward closes or hides; close it (`7<&-`)";
+    for (option, before, said) in [
+        (
+            "--prompt=none",
+            "mkdir at; mount -t proc none at; cd at/sys/kernel; umount -l ../..",
+            ENTERED,
+        ),
+        (
+            "--prompt=none",
+            "mkdir at; mount -t proc none at; cd at/sys/kernel; mount -t tmpfs none ../..",
+            ENTERED,
+        ),
+        (
+            "--prompt=none",
+            "mkdir at; cd at; mount -t tmpfs none ../at",
+            ENTERED,
+        ),
+        ("--prompt=none", "exec 7</proc/sys/kernel", OPEN),
+        ("--prompt=none", "exec 7</", OPEN),
+        ("--pid-namespace", "cd /proc", ENTERED),
+        (
+            "--hide-state",
+            "mkdir -p state/execward/x; cd state/execward/x",
+            ENTERED,
+        ),
+        ("--hide-state", "exec 7</", OPEN),
     ] {
-        let refused = by("--prompt=none", hidden);
-        assert_eq!(
-            (refused.code(), refused.stdout.as_str()),
-            (Some(125), ""),
-            "{hidden}"
-        );
+        let refused = by(option, before);
+        let seen = (refused.code(), refused.stdout.as_str());
+        assert_eq!(seen, (Some(125), ""), "{before}: {}", refused.stderr);
         assert!(
-            refused.stderr.contains("read-only for a session of root"),
-            "{}",
+            refused.stderr.contains(said),
+            "{before}: {}",
             refused.stderr
         );
     }

@@ -33,6 +33,8 @@ pub(crate) enum SessionError {
     #[error("{0}; {DOCTOR}")]
     Seal(#[from] sealed::SealError),
     #[error("{0}")]
+    WayOut(#[from] crate::way_out::WayOutError),
+    #[error("{0}")]
     Log(#[from] LogError),
     #[error(
         "the audit log `{0}` is on a file system whose type is not known to be local (FUSE, a \
