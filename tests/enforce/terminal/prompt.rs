@@ -60,21 +60,43 @@ fn nothing_but_an_answer_with_its_code_lets_it_run() {
     assert_eq!(verdict(&desk.close(), "a"), ("deny", "user"));
 }
 
-#[test]
-fn a_no_says_why() {
-    needs_answers!();
+/// What is recorded as the reason of a no, where `types` types one at the question why.
+fn reason_of(types: impl FnOnce(&mut Desk)) -> String {
     let mut desk = Desk::of(ASK);
     desk.run("/usr/bin/touch a; echo over");
     desk.sees("answer [d]:");
     desk.terminal.press("d\r");
     desk.sees("why not?");
-    desk.answers("not in here");
-    desk.sees("not in here");
+    types(&mut desk);
     desk.sees("over");
     let records = desk.close();
     assert_eq!(verdict(&records, "a"), ("deny", "user"));
-    let decision = of_type(&records, "exec.decision").find(|it| !it["approval"].is_null());
-    assert_eq!(decision.unwrap()["approval"]["reason"], "not in here");
+    let mut reasons = of_type(&records, "exec.decision").map(|it| it.pointer("/approval/reason"));
+    let reason = reasons.find_map(|reason| reason?.as_str());
+    reason.expect("a reason").to_owned()
+}
+
+#[test]
+fn a_no_says_why() {
+    needs_answers!();
+    let reason = reason_of(|desk| {
+        desk.answers("not in here");
+        desk.sees("not in here");
+    });
+    assert_eq!(reason, "not in here");
+}
+
+/// However far behind them what is drawn is.
+#[test]
+fn keys_that_come_fast_are_all_taken() {
+    needs_answers!();
+    let typed: String = (0..20).map(|at| format!("{at} ")).collect();
+    let reason = reason_of(|desk| {
+        let keys = typed.chars().map(String::from);
+        keys.for_each(|key| desk.terminal.press(&key));
+        desk.answers("that is why");
+    });
+    assert_eq!(reason, format!("{typed}that is why"));
 }
 
 /// As at any program: what runs is told, too, and what it would do next is not asked about.
@@ -103,27 +125,6 @@ fn control_c_denies_and_interrupts() {
     let records = desk.close();
     assert_eq!(verdict(&records, "a").0, "deny");
     assert_eq!(verdict(&records, "b"), ("allow", "user"));
-}
-
-/// However far behind them what is drawn is.
-#[test]
-fn keys_that_come_fast_are_all_taken() {
-    needs_answers!();
-    let mut desk = Desk::of(ASK);
-    desk.run("/usr/bin/touch a; echo over");
-    desk.sees("answer [d]:");
-    desk.terminal.press("d\r");
-    desk.sees("why not?");
-    let reason = (0..20).map(|at| format!("{at} ")).collect::<String>();
-    for key in reason.chars() {
-        desk.terminal.press(&key.to_string());
-    }
-    desk.answers("that is why");
-    desk.sees("over");
-    let records = desk.close();
-    let decision = of_type(&records, "exec.decision").find(|it| !it["approval"].is_null());
-    let said = &decision.expect("a decision")["approval"]["reason"];
-    assert_eq!(*said, format!("{reason}that is why"));
 }
 
 /// Before the question nobody can know its code.

@@ -171,8 +171,7 @@ fn control_z_stops_the_command_where_another_of_the_job_reads_the_keys() {
     ));
     desk.sees("begun");
     desk.terminal.press("\x1a");
-    let x = desk.sees("Stopped");
-    eprintln!("{x}");
+    desk.sees("Stopped");
     desk.type_line("fg");
     desk.sees("continued");
     desk.terminal.press("\n");
