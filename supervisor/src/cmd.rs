@@ -54,7 +54,7 @@ impl Cmd {
         }
     }
 
-    /// Its user's number, if that is not of itself who started execward.
+    /// Its user's number, where that need not be who starts execward.
     pub(crate) fn uid(&self) -> Option<u32> {
         match &self.origin {
             Origin::Own => None,

@@ -251,6 +251,7 @@ fn clear(path: &Path, directory: &OwnedFd) -> Result<(), SocketError> {
     unlinkat(directory, name, AtFlags::empty()).map_err(failed("remove the dead socket", path))
 }
 
+/// A socket that nobody can connect to before listen(2).
 fn bound(path: &Path, terms: Terms) -> io::Result<OwnedFd> {
     let flags = SockFlag::SOCK_CLOEXEC;
     let socket = socket(AddressFamily::Unix, terms.kind, flags, None)?;
