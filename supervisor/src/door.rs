@@ -14,9 +14,7 @@ use nix::sys::socket::SockType;
 use rustix::net::{SocketFlags, accept_with};
 
 use crate::handover::HANDOVER_DEADLINE;
-use crate::named_socket::{
-    Owner, SocketDirectory, SocketError, SocketName, Terms, directory_of, failed,
-};
+use crate::named_socket::{SocketDirectory, SocketError, SocketName, Terms, failed};
 use crate::own_process::ignores;
 
 /// What ends the waiting, and the socket with it.
@@ -26,13 +24,6 @@ const ENDS: [Signal; 4] = [
     Signal::SIGQUIT,
     Signal::SIGTERM,
 ];
-
-const TERMS: Terms = Terms {
-    kind: SockType::SeqPacket,
-    mode: 0o600,
-    backlog: Some(1),
-    passes_credentials: false,
-};
 
 /// Why nobody can be waited for. Nothing ran.
 #[derive(Debug, thiserror::Error)]
@@ -70,12 +61,16 @@ impl Door {
     /// If that directory is not the caller's alone to write to, or something is at `path` already.
     pub(crate) fn open(path: &Path) -> Result<Self, DoorError> {
         let path = std::path::absolute(path).map_err(failed("find", path))?;
-        let own = Owner::OrAnyForRoot(rustix::process::geteuid().as_raw());
-        let directory = SocketDirectory::open(directory_of(&path), own)?;
+        let directory = SocketDirectory::of(&path)?;
         let is_for_everybody = directory.is_private();
-        let mode = if is_for_everybody { 0o666 } else { 0o600 };
+        let terms = Terms {
+            kind: SockType::SeqPacket,
+            mode: if is_for_everybody { 0o666 } else { 0o600 },
+            backlog: Some(1),
+            passes_credentials: false,
+        };
         let held = Held::hold().map_err(failed("listen at", &path))?;
-        let (name, listener) = SocketName::listen(path, directory, Terms { mode, ..TERMS })?;
+        let (name, listener) = SocketName::listen(path, directory, terms)?;
         Ok(Self {
             name,
             listener,

@@ -80,6 +80,17 @@ pub(crate) enum Owner {
 }
 
 impl SocketDirectory {
+    /// The one that holds `socket`: this user's, or any user's if this is root.
+    ///
+    /// # Errors
+    /// As of [`SocketDirectory::open`].
+    pub(crate) fn of(socket: &Path) -> Result<Self, SocketError> {
+        let own = rustix::process::geteuid().as_raw();
+        let directory = socket.parent().filter(|it| !it.as_os_str().is_empty());
+        let directory = directory.unwrap_or(Path::new("."));
+        Self::open(directory, Owner::OrAnyForRoot(own))
+    }
+
     /// A link as the last component is an error: it may be another's.
     ///
     /// # Errors
@@ -120,14 +131,6 @@ const LOOK: &str = "look at the directory";
 pub(crate) fn open_directory(path: &Path) -> Result<OwnedFd, SocketError> {
     let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     open(path, flags, Mode::empty()).map_err(failed(LOOK, path))
-}
-
-/// The directory that holds `socket`.
-pub(crate) fn directory_of(socket: &Path) -> &Path {
-    match socket.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    }
 }
 
 /// How a socket hears.
@@ -286,9 +289,7 @@ mod tests {
     };
 
     fn listen_at(path: &Path) -> Result<(SocketName, OwnedFd), SocketError> {
-        let own = Owner::Only(rustix::process::geteuid().as_raw());
-        let directory = SocketDirectory::open(directory_of(path), own)?;
-        SocketName::listen(path.to_owned(), directory, TERMS)
+        SocketName::listen(path.to_owned(), SocketDirectory::of(path)?, TERMS)
     }
 
     fn names(directory: &Path) -> Vec<OsString> {

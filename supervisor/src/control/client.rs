@@ -18,7 +18,7 @@ use super::place;
 use super::protocol;
 use super::sender::{Bouncer, Stranger};
 use super::wire::{BUNDLE_MAX_BYTES, FromClient, FromGate, line};
-use crate::named_socket::{Owner, SocketDirectory, SocketError, directory_of};
+use crate::named_socket::{SocketDirectory, SocketError};
 use crate::places::Places;
 use crate::tracee::{Procfs, StatusError, Tid};
 
@@ -166,7 +166,6 @@ impl Session {
         path: &Path,
         check: impl FnOnce(&UnixStream, u32) -> Result<(), ClientError>,
     ) -> Result<Self, ClientError> {
-        let own = rustix::process::geteuid().as_raw();
         let not_live = |error| ClientError::NotLive {
             path: path.to_owned(),
             error,
@@ -174,8 +173,7 @@ impl Session {
         if let Err(error) = path.symlink_metadata() {
             return Err(not_live(error));
         }
-        let meant = Owner::OrAnyForRoot(own);
-        let owner = SocketDirectory::open(directory_of(path), meant)?.owner;
+        let owner = SocketDirectory::of(path)?.owner;
         let stream = UnixStream::connect(path).map_err(not_live)?;
         stream.set_read_timeout(Some(HELLO_PATIENCE))?;
         stream.set_write_timeout(Some(PATIENCE))?;

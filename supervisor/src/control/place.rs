@@ -13,8 +13,7 @@ use nix::sys::socket::SockType;
 use rustix::fs::{AtFlags, unlinkat};
 
 use crate::named_socket::{
-    Owner, SocketDirectory, SocketError, SocketName, Terms, check_length, directory_of, failed,
-    open_directory,
+    Owner, SocketDirectory, SocketError, SocketName, Terms, check_length, failed, open_directory,
 };
 
 /// The socket's name in a session's directory.
@@ -79,8 +78,7 @@ impl SocketPlace {
     /// something else is there, or if a live session has it.
     pub(crate) fn listen_at(path: &Path) -> Result<(Self, UnixListener), SocketError> {
         let path = std::path::absolute(path).map_err(failed("find", path))?;
-        let own = Owner::OrAnyForRoot(rustix::process::geteuid().as_raw());
-        let directory = SocketDirectory::open(directory_of(&path), own)?;
+        let directory = SocketDirectory::of(&path)?;
         let (name, listener) = SocketName::listen(path, directory, TERMS)?;
         Ok((Self { name, _made: None }, UnixListener::from(listener)))
     }
